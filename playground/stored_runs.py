@@ -95,11 +95,13 @@ def run_facts(run: Run, frames: Iterable[Frame] | None = None) -> RunFacts:
                 failures.append(event.code)
                 failure_text = ": ".join(filter(None, (event.code, event.message)))
     document = assembler.document(run.outcome, reader.session_context)
+    meta = document.get("_meta") if isinstance(document, Mapping) else None
+    response_type = meta.get("response_type") if isinstance(meta, Mapping) else None
     return RunFacts(
         state=run.state,
         outcome=run.outcome,
         status=run.status,
-        response_type=_response_type(document),
+        response_type=response_type if isinstance(response_type, str) else "",
         results=run.results,
         document=document,
         events=tuple(timed_events),
@@ -157,12 +159,6 @@ def earlier_responses(run: Run) -> EarlierResponses:
         ends.get(PollingStatus(promise.status)) if has_ended else None,
         frozenset(session_context_before(promise, run) or ()),
     )
-
-
-def _response_type(document: Any) -> str:
-    meta = document.get("_meta") if isinstance(document, Mapping) else None
-    response_type = meta.get("response_type") if isinstance(meta, Mapping) else None
-    return response_type if isinstance(response_type, str) else ""
 
 
 def _failed_rules(run: Run) -> Failed | None:

@@ -16,7 +16,7 @@ from django.utils.dateparse import parse_datetime
 from playground.base.executors import run_in_writer
 from playground.base.jobs import TaskRegistry
 from playground.engine.calls import OwnerSlots, collect_frames, narrow_transport
-from playground.engine.preparation import follow_up_request, stored_headers
+from playground.engine.preparation import follow_up_request, without_empty_credentials
 from playground.engine.request import PreparedRequest, request_to
 from playground.models import Agent, Run
 from playground.models.agents import detected_target, proposed_changes, report_of
@@ -166,7 +166,7 @@ def request_of(subject: Subject) -> PreparedRequest:
     """
     if isinstance(subject, Agent):
         return request_to(subject, {})
-    return follow_up_request(subject, {}, stored_headers(subject))
+    return follow_up_request(subject, {}, without_empty_credentials(subject.headers))
 
 
 def planned_calls(subject: Subject) -> list[AnnouncedCall]:

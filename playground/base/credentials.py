@@ -35,7 +35,10 @@ def is_placeholder(value: str) -> bool:
 def clean_headers(headers: Any) -> list[list[str]]:
     """Return headers with "" for literal credentials, without rows that are not pairs of text."""
     rows = headers if isinstance(headers, list) else []
-    return [_clean_header(*row) for row in rows if is_pair(row)]
+    return [
+        [name, "" if is_credential(name) and not is_placeholder(value) else value]
+        for name, value in filter(is_pair, rows)
+    ]
 
 
 def without_credentials(headers: Any) -> tuple[list[list[str]], list[str]]:
@@ -75,11 +78,6 @@ def clean_auth(auth: Any) -> dict[str, str]:
 
 def is_pair(row: Any) -> bool:
     return isinstance(row, list) and len(row) == 2 and all(isinstance(part, str) for part in row)
-
-
-def _clean_header(name: str, value: str) -> list[str]:
-    literal = is_credential(name) and not is_placeholder(value)
-    return [name, "" if literal else value]
 
 
 def _clean_login(found: re.Match[str]) -> str:

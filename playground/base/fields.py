@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from django import forms
 from django.conf import settings
 
+from playground.base.credentials import is_pair
 from playground.protocols import headers as header_rules
 from playground.protocols import json_decoder, json_errors, raw
 
@@ -131,10 +132,7 @@ def parse_header_templates(text: str) -> list[tuple[str, str]]:
         rows = json.loads(text or "[]")
     except (ValueError, RecursionError):
         raise forms.ValidationError("The headers are not valid JSON.") from None
-    if not isinstance(rows, list) or not all(
-        isinstance(row, list) and len(row) == 2 and all(isinstance(part, str) for part in row)
-        for row in rows
-    ):
+    if not isinstance(rows, list) or not all(map(is_pair, rows)):
         raise forms.ValidationError("Headers must be an array of [name, value] pairs.")
     return [(name.strip(), value.strip()) for name, value in rows if name.strip()]
 

@@ -136,8 +136,7 @@ class TaskRegistry(Generic[K, V]):
     def _end(self, key: K, task: asyncio.Task[None]) -> None:
         value, _ = self._entries.pop(key)
         self._on_end(key, value)
-        if not task.cancelled() and (error := task.exception()):
-            logger.error("%s %s was left unfinished", self._what, key, exc_info=error)
+        _log_error(task, "was left unfinished")
 
 
 class SingleTask(Generic[T]):
@@ -259,9 +258,9 @@ async def _finish(task: asyncio.Task[None]) -> None:
         raise
 
 
-def _log_error(task: asyncio.Task[None]) -> None:
+def _log_error(task: asyncio.Task[None], verdict: str = "failed") -> None:
     if not task.cancelled() and (error := task.exception()):
-        logger.error("%s failed", task.get_name(), exc_info=error)
+        logger.error("%s %s", task.get_name(), verdict, exc_info=error)
 
 
 class PeriodicJob(Loop):

@@ -84,7 +84,7 @@ def twin_targets_for(prepared: PreparedRequest, agents: Iterable[Agent]) -> Iter
     for version in registry.versions(agent.protocol):
         if version.name != target.version:
             convert = partial(convert_to_version, before=target.version, after=version.name)
-            converted = prepared.in_version(version.name).with_change(convert)
+            converted = prepared.with_target(version=version.name).with_change(convert)
             yield TwinTarget(f"version:{version.name}", f"As {version.label}", converted)
     for other in agents:
         if other.pk != agent.pk and other.protocol == agent.protocol:

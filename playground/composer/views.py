@@ -28,6 +28,7 @@ from playground.engine.preparation import (
     HEADERS,
     RequestTemplate,
     VariableScope,
+    without_empty_credentials,
 )
 from playground.engine.request import PreparedRequest, SecretNotAllowedError, refused
 from playground.engine.runs import RunParent, create_run
@@ -41,7 +42,6 @@ from playground.models.rows import owner_of
 from playground.protocols import registry, schemas
 from playground.protocols.agent_api.parameters import PARAMETERS, Parameter
 from playground.protocols.agent_api.requests import SESSION
-from playground.protocols.headers import is_credential
 from playground.reference.explanations import meaning
 from playground.ui.calls import is_new_origin, shown_call
 from playground.ui.formatting import readable
@@ -191,11 +191,7 @@ def composer_fields_of_run(run: Run) -> dict[str, str]:
     address = str(template.get("address") or ("" if run.agent else run.url))
     # Without a template, `{{name}}` in the document is literal text.
     document = template.get("document", literal(run.request, keep=run.secret_names))
-    headers = [
-        [name, value]
-        for name, value in template.get("headers", run.headers)
-        if value or not is_credential(name)
-    ]
+    headers = without_empty_credentials(template.get("headers", run.headers))
     return {
         "agent": run.agent.slug if run.agent and not address else "",
         "address": address,
@@ -332,7 +328,7 @@ def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Prepared
     if prepared.errors:
         return error_response(request, prepared)
     if not fields:
-        prepared = prepared.resuming(run.resume)
+        prepared = prepared.with_target(resume=run.resume)
     link = RunParent(
         kind=RunKind(run.kind),
         parent=run.parent,

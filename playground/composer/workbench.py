@@ -115,6 +115,10 @@ def page(
     `context` may have `saved`, what a tab stores of the open saved request, and `noted`, that
     request.
     """
+    # Of all environments: the active one may change while the page is open.
+    environments = Environment.objects.owned_by(request.user)
+    secrets = Variable.objects.filter(environment__in=environments, kind=Variable.Kind.SECRET)
+    secret_names = secrets.order_by("name").values_list("name", flat=True).distinct()
     return render(
         request,
         "composer/workbench.html",
@@ -124,7 +128,7 @@ def page(
             "first_visit": not Run.objects.owned_by(request.user).exists(),
             "bindings": Agent.Binding.choices,
             "protocols": Agent.Protocol.choices,
-            "secret_names": _secret_names(request),
+            "secret_names": list(secret_names),
             **composer_context(fields["protocol"]),
             **choice_context(request, run.environment if run else None),
             **response_context(run, onward=onward),
@@ -132,13 +136,6 @@ def page(
             **context,
         },
     )
-
-
-def _secret_names(request: HttpRequest) -> list[str]:
-    """Return the names of all secrets: the active environment may change while the page is open."""
-    environments = Environment.objects.owned_by(request.user)
-    secrets = Variable.objects.filter(environment__in=environments, kind=Variable.Kind.SECRET)
-    return list(secrets.order_by("name").values_list("name", flat=True).distinct())
 
 
 # Turns: the next one, the rows of others, their entries and requests

@@ -514,9 +514,9 @@ def _prepare(elicitation: ElicitationEntry, headers: Headers) -> PreparedRequest
         # It belongs to the session of the call, so it goes to the same URL.
         if not same_origin(run.url, prepared.target.url):
             prepared.add_error("", ORIGIN_CHANGED)
-        prepared = prepared.with_url(run.url)
+        prepared = replace(prepared, url=run.url).with_target(url=prepared.wire_url(run.url))
     resume = mcp.resume_of(elicitation.resume, elicitation.action, values)
-    return prepared.resuming(resume)
+    return prepared.with_target(resume=resume)
 
 
 def _prepare_action(elicitation: ElicitationEntry) -> PreparedRequest:

@@ -51,7 +51,7 @@ def follow_up_headers(request: HttpRequest, run: Run) -> list[tuple[str, str]]:
     """
     form, turn = request.POST, turn_of(run)
     if "headers" not in form or not _is_same_target(turn, form):
-        return preparation.stored_headers(turn)
+        return preparation.without_empty_credentials(turn.headers)
     try:
         return [_substituted(turn, name, value) for name, value in parse_headers(form["headers"])]
     except ValidationError as error:

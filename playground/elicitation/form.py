@@ -230,14 +230,8 @@ def describe_constraints(control: str, constraints: Constraints | None) -> str:
     """Return the constraints as a sentence for the user; "" if there is nothing to say."""
     if constraints is None:
         return ""
-    if control == "number":
-        sentence = _number(constraints)
-    elif control == "checkboxes":
-        sentence = _count(constraints)
-    elif control == "text":
-        sentence = _text(constraints)
-    else:
-        sentence = ""
+    describe = {"number": _number, "checkboxes": _count, "text": _text}.get(control)
+    sentence = describe(constraints) if describe else ""
     if constraints.required:
         return f"{sentence}." if sentence else ""
     return f"{sentence}; optional." if sentence else "Optional."
@@ -245,9 +239,7 @@ def describe_constraints(control: str, constraints: Constraints | None) -> str:
 
 def constraint_error(constraints: Constraints | None, value: Any) -> str | None:
     """Return why an answer violates the constraints, as a sentence; None if it does not."""
-    if constraints is None:
-        return None
-    if isinstance(value, bool):
+    if constraints is None or isinstance(value, bool):
         return None
     if isinstance(value, int | float):
         if constraints.integer and not float(value).is_integer():
@@ -375,9 +367,10 @@ def read_answers(form: ElicitationForm, data: Mapping[str, Sequence[str]]) -> An
         given = [text for text in data.get(field.name, ()) if text.strip()]
         try:
             if given:
-                values[field.id] = _within(
-                    field, CONTROLS[field.control].read(field.options, given)
-                )
+                value = CONTROLS[field.control].read(field.options, given)
+                if message := constraint_error(field.constraints, value):
+                    raise RefusedError(message)
+                values[field.id] = value
             elif field.is_required and not partial:
                 errors[field.name] = CONTROLS[field.control].missing
         except RefusedError as refusal:
@@ -413,12 +406,6 @@ def with_labels(form: ElicitationForm, values: Mapping[str, Any]) -> dict[str, A
         return labels.get(name, {}).get(value, value) if isinstance(value, str) else value
 
     return {name: labelled(name, value) for name, value in values.items()}
-
-
-def _within(field: QuestionField, value: Any) -> Any:
-    if message := constraint_error(field.constraints, value):
-        raise RefusedError(message)
-    return value
 
 
 def _listed(value: Any) -> Iterable[Any]:

@@ -235,8 +235,10 @@ class Driver:
             logger.warning("Driving run %s stopped: another process has ended it", self.run.pk)
             if lost := writer.lost_frames:
                 interrupted = Run.objects.filter(pk=self.run.pk, state=RunState.INTERRUPTED)
-                problem = _interrupted_problem(lost).to_json()
-                await write_until_stored(interrupted.update, problem=problem)
+                how = "was marked as interrupted while it was in progress"
+                cause = f"The run {how}: {_not_stored(lost)}."
+                problem = Problem(RunState.INTERRUPTED, Stage.INTERNAL, cause, _CHECK_DATABASE)
+                await write_until_stored(interrupted.update, problem=problem.to_json())
 
     async def _end_state(self, writer: FrameWriter) -> RunState:
         """Make the calls; return the final state, whatever happens."""
@@ -479,12 +481,6 @@ def _internal_problem(error: Exception) -> Problem:
         cause = f"The playground’s database was {waited}{lost}."
         fix = _CHECK_DATABASE
     return Problem(RunState.FAILED, Stage.INTERNAL, cause, fix, detail)
-
-
-def _interrupted_problem(lost: int) -> Problem:
-    """Return the problem of a run that was marked as interrupted while its process was alive."""
-    cause = f"The run was marked as interrupted while it was in progress: {_not_stored(lost)}."
-    return Problem(RunState.INTERRUPTED, Stage.INTERNAL, cause, _CHECK_DATABASE)
 
 
 _CHECK_DATABASE = "Check the database and its disk, then send the request again."

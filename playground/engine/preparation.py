@@ -420,7 +420,7 @@ def repeat_request(run: Run) -> PreparedRequest:
     """
     stored = run.request_template or {}
     if "document" not in stored:
-        prepared = follow_up_request(run, run.request, stored_headers(run))
+        prepared = follow_up_request(run, run.request, without_empty_credentials(run.headers))
         prepared.saved_request = run.saved_request
         prepared.expectations = run.expectations or ()
         return prepared
@@ -450,7 +450,7 @@ def _template_of(run: Run, **target: Any) -> RequestTemplate:
     """Return the template of a run's request; `target` are its document and its target."""
     stored = run.request_template or {}
     return RequestTemplate(
-        headers=_without_empty_credentials(stored.get("headers") or run.headers),
+        headers=without_empty_credentials(stored.get("headers") or run.headers),
         auth=stored.get("auth") or {},
         saved=run.saved_request,
         expectations=stored.get("expectations", run.expectations) or (),
@@ -561,12 +561,8 @@ def prepare_follow_up(run: Run, request: dict[str, Any], headers: Headers) -> Pr
     return prepared
 
 
-def stored_headers(run: Run) -> list[tuple[str, str]]:
-    """Return a run's own headers without empty credentials, which would replace the agent's."""
-    return _without_empty_credentials(run.headers)
-
-
-def _without_empty_credentials(headers: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
+def without_empty_credentials(headers: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
+    """Return stored headers without empty credentials, which would replace the agent's."""
     return [(name, value) for name, value in headers if value or not is_credential(name)]
 
 
@@ -612,9 +608,8 @@ def version_and_binding(agent: Agent, version: str | None, binding: str | None) 
     The agent's own replace one that it does not have; a version that its protocol does not have
     either is replaced by the newest one.
     """
-    known = [each.name for each in registry.versions(agent.protocol)]
-    found = next((each for each in (version, agent.version) if each in known), known[-1])
-    return str(found), binding if binding in available_bindings(agent) else str(agent.binding)
+    found = registry.known_version(agent.protocol, version, agent.version)
+    return found, binding if binding in available_bindings(agent) else str(agent.binding)
 
 
 def retarget(
@@ -679,7 +674,7 @@ def agent_for_url(url: str, protocol: str, owner_id: int | None) -> Agent:
     )
 
 
-def override_agent(url: str, requests: Iterable[SavedRequest], owner_id: int | None) -> Agent:
+def override_agent(url: str, requests: Sequence[SavedRequest], owner_id: int | None) -> Agent:
     """Return an agent with this URL that overrides the agents of `requests`. Not saved.
 
     It has the protocol that all of the requests have, and their binding, if they have the same.
@@ -687,9 +682,8 @@ def override_agent(url: str, requests: Iterable[SavedRequest], owner_id: int | N
     """
     if refusal := check_url(url):
         raise AgentUrlError(refusal)
-    spoken = {(each.protocol, each.binding) for each in requests}
-    protocols = {protocol for protocol, _ in spoken}
-    bindings = {binding for _, binding in spoken}
+    protocols = {each.protocol for each in requests}
+    bindings = {each.binding for each in requests}
     agent = agent_for_url(url, protocols.pop() if len(protocols) == 1 else "", owner_id)
     if len(bindings) == 1:
         agent.binding = bindings.pop()

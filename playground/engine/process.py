@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -31,8 +30,6 @@ from playground.engine.retention import pruning
 from playground.engine.work_queue import waiting_since, waiting_work
 from playground.models import CollectionRun, Run, RunState
 from playground.models.collection_runs import end_interrupted
-
-logger = logging.getLogger(__name__)
 
 #: The jobs that drive what waits in the queue.
 QUEUED_JOBS: Mapping[type[Run] | type[CollectionRun], jobs.Job] = {
@@ -164,11 +161,9 @@ async def finish_shutdown(seconds: float) -> ShutdownResult:
     await _wait(in_progress, seconds)
     interrupted = len(tasks.RUNS.tasks())
     await _wait(stopping, STORING_SECONDS)
-    try:
+    with jobs.log_errors("Marking the runs of this process as interrupted"):
         async with asyncio.timeout(STORING_SECONDS / 2):
             await run_in_writer(_mark_interrupted)
-    except Exception:
-        logger.warning("Marking the runs of this process as interrupted failed", exc_info=True)
     keys = frozenset(run_keys | collection_run_keys)
     return ShutdownResult(keys, len(run_keys) - interrupted, interrupted)
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.db import DatabaseError, transaction
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -315,8 +315,10 @@ def _record(
             .select_for_update(of=("self",))
             .get(pk=pk)
         )
-        if kind == RunKind.CANCEL and not _is_cancellation_due(promise):
-            return None
+        if kind == RunKind.CANCEL:  # Its job may be delivered twice, or late.
+            in_progress = Run.objects.unfinished().filter(parent=promise.run_id, kind=kind)
+            if not promise.cancel_requested or in_progress.exists():
+                return None
         prepared = _await_request(promise, kind, agent)
         parent = RunParent(kind, promise.run, promise.entry_seq, promise.entry_part)
         return promise, create_run(prepared, promise.run.owner, parent), prepared
@@ -341,12 +343,6 @@ def _await_request(promise: PolledPromise, kind: RunKind, agent: Agent | None) -
     own = (pair for pair in promise.headers if not (moved and is_credential(pair[0])))
     headers = [(str(name), str(value)) for name, value in own]
     return follow_up_request(turn, document, headers, agent=agent)
-
-
-def _is_cancellation_due(promise: PolledPromise) -> bool:
-    """Return whether a cancellation is to be sent: its job may be delivered twice, or late."""
-    in_progress = Run.objects.unfinished().filter(parent=promise.run_id, kind=RunKind.CANCEL)
-    return promise.cancel_requested and not in_progress.exists()
 
 
 def _refusal(pk: int, *, is_begun: bool = False) -> str:
@@ -412,10 +408,8 @@ async def _renew_lease(pk: int) -> None:
     leased = PolledPromise.objects.filter(pk=pk, leased_until__isnull=False)
     while True:
         await asyncio.sleep(LEASE.total_seconds() / 3)
-        try:
+        with jobs.log_errors(f"Renewing the lease of promise {pk}"):
             await run_in_writer(leased.update, leased_until=Now() + LEASE)
-        except DatabaseError:
-            logger.warning("Renewing the lease of promise %s failed", pk, exc_info=True)
 
 
 # Recovery after a process has died
@@ -433,10 +427,8 @@ def recover_promise(pk: int) -> PolledPromise | None:
         promise: PolledPromise = PolledPromise.objects.locked().get(pk=pk)
         if promise.is_settled:
             return promise
-        settling = _polls_of(promise).filter(
-            state=RunState.COMPLETED, outcome__in=_SETTLING_OUTCOMES
-        )
-        run = settling.first()
+        answered = {"state": RunState.COMPLETED, "outcome__in": _SETTLING_OUTCOMES}
+        run = _polls_of(promise).filter(**answered).first()
         if run is None:
             return None
         apply_poll_result(promise, _stored_result(run))

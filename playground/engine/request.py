@@ -217,13 +217,9 @@ class PreparedRequest:
         values += (text for secret in self.secrets for text in secret.encodings)
         return sorted(filter(None, set(values)), key=len, reverse=True)
 
-    def resuming(self, resume: Mapping[str, Any] | None) -> PreparedRequest:
-        """Return a copy that answers a question of the binding itself."""
-        return replace(self, target=replace(self.target, resume=resume))
-
-    def in_version(self, version: str) -> PreparedRequest:
-        """Return a copy in another version of the protocol; the document is not changed."""
-        return replace(self, target=replace(self.target, version=version))
+    def with_target(self, **changes: Any) -> PreparedRequest:
+        """Return a copy with these members of its target; the document is not changed."""
+        return replace(self, target=replace(self.target, **changes))
 
     def with_change(self, change: Callable[[Any], Any]) -> PreparedRequest:
         """Return a copy with `change` applied to the stored document and to the one sent."""
@@ -235,11 +231,6 @@ class PreparedRequest:
         if self.secrets:
             document = secret_substitution(self.secrets).json(request).wire
         return replace(self, request=request, document=document)
-
-    def with_url(self, url: str) -> PreparedRequest:
-        """Return a copy with another URL, given as a run stores it."""
-        target = replace(self.target, url=self.wire_url(url))
-        return replace(self, url=url, target=target)
 
     def wire_url(self, url: str) -> str:
         """Return a stored URL with the same secrets substituted."""

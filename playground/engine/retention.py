@@ -34,7 +34,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from playground.base.executors import run_in_reader, run_in_writer
-from playground.base.jobs import PeriodicJob, SingleTask
+from playground.base.jobs import PeriodicJob, SingleTask, log_errors
 from playground.models import (
     CollectionRun,
     Conversation,
@@ -427,18 +427,12 @@ def prune(owner: int | None) -> asyncio.Task[int]:
 
 async def _prune_all() -> None:
     for owner in await run_in_reader(owners_with_limits):
-        await _prune_and_log(owner)
+        # One error does not keep the other owners' limits from being applied.
+        with log_errors(f"Pruning the runs of owner {owner}", logging.ERROR):
+            await prune(owner)
     while purged := await run_in_writer(purge_trash):
         logger.info("Purged %d rows of the trash", purged)
         await asyncio.sleep(PAUSE)
-
-
-async def _prune_and_log(owner: int | None) -> None:
-    """Apply an owner's limits; log an error, so that the other owners' limits are applied."""
-    try:
-        await prune(owner)
-    except Exception:
-        logger.exception("Pruning the runs of owner %s failed", owner)
 
 
 #: Applies all owners' limits, and purges the trash.

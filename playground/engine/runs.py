@@ -112,7 +112,10 @@ def create_run(
         delete(_earlier_refused(owner))
     elif not has_room and not _has_room(owner, run.kind):
         run.state = RunState.REFUSED
-        run.problem = _limit_problem(settings.RUN_LIMITS.max_runs).to_json()
+        cause = f"Too many runs in progress ({settings.RUN_LIMITS.max_runs})."
+        fix = "Wait for one to finish, stop one, or raise PLAYGROUND_MAX_RUNS."
+        problem = Problem(RunState.REFUSED, Stage.LIMIT, cause, fix, limit="max_runs")
+        run.problem = problem.to_json()
     run.other_bytes = text_bytes(run)
     run.save()
     # Again: the process may have ended its runs since, and end before this one is started.
@@ -198,13 +201,3 @@ def _text(target: Target, request: Mapping[str, Any]) -> str:
         action = request.get("action")
         return action if isinstance(action, str) else ""
     return registry.request_text(target.protocol, request)
-
-
-def _limit_problem(limit: int) -> Problem:
-    return Problem(
-        state=RunState.REFUSED,
-        stage=Stage.LIMIT,
-        cause=f"Too many runs in progress ({limit}).",
-        fix="Wait for one to finish, stop one, or raise PLAYGROUND_MAX_RUNS.",
-        limit="max_runs",
-    )

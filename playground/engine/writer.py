@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
@@ -35,7 +35,7 @@ FLUSH_INTERVAL = 0.025
 HIGH_WATER = 4 * 1024 * 1024
 
 #: Columns of a run that count its events and the bytes of its frames.
-_TOTALS = ("events", "bytes", "other_bytes")
+_TOTALS = frozenset({"events", "bytes", "other_bytes"})
 
 #: The error of each flush, None for one that was stored.
 Errors = Sequence[Exception | None]
@@ -187,13 +187,12 @@ class FrameWriter:
         flush, self._pending = self._pending, PendingFlush(self._run)
         # Most columns change once. Five of fourteen change with each event.
         changes = {
-            name: flush.changes[name] for name in flush.changes if self._differs(name, flush)
+            name: value
+            for name, value in flush.changes.items()
+            if self._stored.get(name, ...) != value
         }
         flush.changes = changes if changes or flush.parts else flush.changes
         return flush
-
-    def _differs(self, name: str, flush: PendingFlush) -> bool:
-        return name not in self._stored or bool(self._stored[name] != flush.changes[name])
 
     def stored(self, flush: PendingFlush) -> None:
         """Notify the viewers of stored frames, and schedule those that were added meanwhile."""
@@ -214,19 +213,19 @@ class FrameWriter:
         """Count the frames of a flush in the metrics; the columns hold totals of the run."""
         if flush.parts:
             frames = flush.parts[-1].frames[-1].seq - flush.parts[0].frames[0].seq + 1
-            events, received, other = map(partial(self._growth, flush.changes), _TOTALS)
-            metrics.count_stored(frames, events, received + other)
-
-    def _growth(self, changes: Mapping[str, Any], column: str) -> int:
-        before: int = self._stored.get(column, 0)
-        after: int = changes.get(column, before)
-        return after - before
+            growth: Counter[str] = Counter()
+            for name in _TOTALS & flush.changes.keys():
+                growth[name] = flush.changes[name] - self._stored.get(name, 0)
+            size = growth["bytes"] + growth["other_bytes"]
+            metrics.count_stored(frames, growth["events"], size)
 
     def failed(self, flush: PendingFlush, error: Exception) -> None:
         """Stop storing and discard pending frames. Later calls raise, see `raise_failure`."""
         if not isinstance(error, (*UNAVAILABLE, RunEndedError)):
             logger.error("Storing frames of run %s failed", self._run.pk, exc_info=error)
-        self._failure = _without_tracebacks(error)
+        # Its tracebacks would hold the frames that could not be stored.
+        error.__cause__ = error.__context__ = None
+        self._failure = error.with_traceback(None)
         self._first_lost = flush.first or self._pending.first or self._last_seq + 1
         self._memory.release(flush.bytes + self._pending.bytes)
         self._pending = PendingFlush(self._run)
@@ -314,12 +313,6 @@ async def _retry(writer: FrameWriter, flush: PendingFlush) -> None:
 _group_commit = PerLoop(GroupCommit)
 
 
-def _without_tracebacks(error: Exception) -> Exception:
-    """Return an exception whose tracebacks do not hold the frames that could not be stored."""
-    error.__cause__ = error.__context__ = None
-    return error.with_traceback(None)
-
-
 def store_together(flushes: Sequence[PendingFlush]) -> Errors:
     """Store the flushes of different runs in one transaction, or each in one if that fails.
 
@@ -365,14 +358,10 @@ def store(flush: PendingFlush) -> None:
     try:
         _store([flush])
     except RunEndedError:
-        if not _is_stored(flush):
+        columns = flush.columns
+        found = {name: columns[name] for name in ("state", "frames") if name in columns}
+        if not found or not Run.objects.filter(pk=flush.run.pk, **found).exists():
             raise
-
-
-def _is_stored(flush: PendingFlush) -> bool:
-    columns = flush.columns
-    found = {name: columns[name] for name in ("state", "frames") if name in columns}
-    return bool(found) and Run.objects.filter(pk=flush.run.pk, **found).exists()
 
 
 def _store(flushes: Sequence[PendingFlush]) -> None:

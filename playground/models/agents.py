@@ -261,8 +261,8 @@ def proposed_changes(agent: Agent) -> dict[str, str]:
         "url": _url(agent, found),
         "protocol": found["protocol"],
         "binding": found["binding"] if found.get("binding") in registry.BINDINGS else "http",
+        "version": registry.known_version(found["protocol"], found.get("version"), agent.version),
     }
-    wanted["version"] = _version(agent, found)
     return {name: value for name, value in wanted.items() if getattr(agent, name) != value}
 
 
@@ -287,15 +287,6 @@ def _url(agent: Agent, found: dict[str, Any]) -> str:
         return agent.url
     own = agent.url.partition("?")[0].rstrip("/")
     return agent.url if url.rstrip("/") in (own, own.removesuffix("/ask")) else url
-
-
-def _version(agent: Agent, found: dict[str, Any]) -> str:
-    """Return the detected version, or else the agent's own, or the newest of the protocol."""
-    known = [version.name for version in registry.versions(found["protocol"])]
-    for version in (found.get("version"), agent.version):
-        if version in known:
-            return str(version)
-    return known[-1]
 
 
 # Action servers

@@ -237,6 +237,12 @@ def versions(protocol: str) -> tuple[Version, ...]:
     return _row(PROTOCOLS, protocol, "protocol").versions
 
 
+def known_version(protocol: str, *wanted: str | None) -> str:
+    """Return the first of these versions that the protocol has; its newest without any."""
+    known = [each.name for each in versions(protocol)]
+    return next((name for name in wanted if name and name in known), known[-1])
+
+
 def version(protocol: str, name: str) -> Version | None:
     """Return a version of a protocol by its name; None if there is none."""
     found = PROTOCOLS.get(protocol)

@@ -68,7 +68,7 @@ async def begin(
     def record() -> tuple[Run, PreparedRequest]:
         # The agent as it is stored now, with what was found out about it.
         stored = Agent.objects.get(pk=agent.pk)
-        prepared = request_to(stored, DOCUMENT, **options).resuming(resume)
+        prepared = request_to(stored, DOCUMENT, **options).with_target(resume=resume)
         return runs.create_run(prepared, link=link), prepared
 
     run, prepared = await sync_to_async(record)()

@@ -265,7 +265,9 @@ class TestWhatFollows:
             allowed_origins=[HERE],
         )  # fmt: skip
         said = {**run.request, "context": {"of": "the agent: {{more}} {{city}}"}}
-        request = preparation.follow_up_request(run, said, preparation.stored_headers(run))
+        request = preparation.follow_up_request(
+            run, said, preparation.without_empty_credentials(run.headers)
+        )
         assert request.document["query"]["key"] == SECRET
         assert request.document["context"] == said["context"]
         assert dict(request.target.headers)["X-Api-Key"] == SECRET

@@ -79,7 +79,6 @@ class CollectionRunOptions:
 class PlannedStep:
     """A request in an iteration, and its row."""
 
-    iteration: int
     saved: SavedRequest
     step: Step
 
@@ -128,7 +127,15 @@ def plan_run(
             unit: Unit = []
             for saved in group:
                 number += 1
-                unit.append(PlannedStep(iteration, saved, _step(number, iteration, saved)))
+                step = Step(
+                    number=number,
+                    iteration=iteration,
+                    saved_request=saved if saved.pk else None,
+                    # A file may hold characters that no database accepts.
+                    folder=storable(saved.folder.name) if saved.folder else "",
+                    name=storable(saved.name),
+                )
+                unit.append(PlannedStep(saved, step))
             units.append(unit)
     return CollectionRunPlan(name, options, units, owner, collection)
 
@@ -146,17 +153,6 @@ def _groups(requests: Sequence[SavedRequest]) -> list[list[SavedRequest]]:
 def folder_of(saved: SavedRequest) -> str:
     """Return the slug of a request's folder, "" without one."""
     return saved.folder.slug if saved.folder else ""
-
-
-def _step(number: int, iteration: int, saved: SavedRequest) -> Step:
-    return Step(
-        number=number,
-        iteration=iteration,
-        saved_request=saved if saved.pk else None,
-        # A file may hold characters that no database accepts.
-        folder=storable(saved.folder.name) if saved.folder else "",
-        name=storable(saved.name),
-    )
 
 
 def check_run_limit(user: User | AnonymousUser) -> None:
@@ -218,9 +214,11 @@ def plan_to_json(planned: CollectionRunPlan) -> dict[str, Any]:
     """Return what a worker needs to drive a recorded plan, as JSON. It may hold secrets."""
     options = planned.options
     agent = options.agent
+    is_saved = agent is not None and agent.pk
+    columns = ("pk",) if is_saved else ("name", "url", "protocol", "binding", "version")
     return {
         "options": {
-            "agent": agent and ({"pk": agent.pk} if agent.pk else _unsaved_to_json(agent)),
+            "agent": agent and {name: getattr(agent, name) for name in columns},
             "environment": options.environment and options.environment.pk,
             "variables": dict(options.variables),
             "rows": [dict(row) for row in options.rows],
@@ -230,12 +228,6 @@ def plan_to_json(planned: CollectionRunPlan) -> dict[str, Any]:
         },
         # Numbers of steps, with the keys of their requests.
         "units": [[(each.step.number, each.saved.pk) for each in unit] for unit in planned.units],
-    }
-
-
-def _unsaved_to_json(agent: Agent) -> dict[str, Any]:
-    return {
-        name: getattr(agent, name) for name in ("name", "url", "protocol", "binding", "version")
     }
 
 
@@ -256,11 +248,7 @@ def plan_from_json(run: CollectionRun, value: Mapping[str, Any]) -> CollectionRu
     saved = SavedRequest.objects.select_related("folder", "collection").in_bulk(keys)
     steps = {step.number: step for step in run.steps.all()}
     units: list[Unit] = [
-        [
-            PlannedStep(steps[number].iteration, saved[key], steps[number])
-            for number, key in unit
-            if key in saved
-        ]
+        [PlannedStep(saved[key], steps[number]) for number, key in unit if key in saved]
         for unit in value["units"]
     ]
     deleted = [number for unit in value["units"] for number, key in unit if key not in saved]

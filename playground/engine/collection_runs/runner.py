@@ -149,7 +149,7 @@ class Runner:
                 if self._halted.is_set():
                     return
                 await self._send(sender, planned, iteration)
-                iteration.note_captures(planned.saved)
+                iteration.sources |= dict.fromkeys(planned.saved.captures, planned.saved.name)
 
     async def _send(
         self, sender: StepSender, planned: PlannedStep, iteration: IterationState
@@ -303,7 +303,9 @@ class StepWriter:
         if not changed:
             return
         # Copied: steps change while they are stored in another thread.
-        rows = [(step.pk, _columns(step)) for step in changed.values()]
+        rows = [
+            (step.pk, {name: getattr(step, name) for name in _COLUMNS}) for step in changed.values()
+        ]
         try:
             await write_when_available(_store_all, self._collection_run.pk, rows)
         except BaseException:  # Cancelled, too: the next call stores them.
@@ -311,10 +313,6 @@ class StepWriter:
             self._wake.set()
             raise
         await notify_viewers(self._collection_run)
-
-
-def _columns(step: Step) -> Row:
-    return {name: getattr(step, name) for name in _COLUMNS}
 
 
 def _store_all(key: UUID, rows: list[tuple[int, Row]]) -> None:

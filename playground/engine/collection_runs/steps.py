@@ -88,10 +88,6 @@ class IterationState:
     sources: dict[str, str] = field(default_factory=dict)
     conversations: dict[ConversationKey, ConversationState] = field(default_factory=dict)
 
-    def note_captures(self, saved: SavedRequest) -> None:
-        if isinstance(saved.captures, Mapping):
-            self.sources.update(dict.fromkeys(saved.captures, saved.name))
-
     def conversation_for(
         self, key: ConversationKey, document: Mapping[str, Any]
     ) -> ConversationState | None:
@@ -204,13 +200,16 @@ class StepSender:
             self._options = reload_options(self._options)
             self._agents.clear()
             self._read_at = time.monotonic()
-        values = self._values(planned, iteration)
-        scope = VariableScope(self._options.environment, values, iteration.sources)
+        options = self._options
+        row = options.row(planned.step.iteration)
+        values = {**options.variables, **row, **iteration.values}
+        scope = VariableScope(options.environment, values, iteration.sources)
         template = self._template(planned.saved)
         prepared = prepare(template, scope, self._plan.owner, find_agent=self._matching_agent)
         if prepared.errors:
             hint = f" {_ANYWAY}" if prepared.can_send_anyway else ""
-            raise PlanError(_join_messages(prepared.errors) + hint)
+            messages = dict.fromkeys(each.message for each in prepared.errors)
+            raise PlanError(" ".join(messages) + hint)
         target = prepared.target
         key = (folder_of(planned.saved), target.protocol, target.url)
         conversation = iteration.conversation_for(key, prepared.request)
@@ -274,10 +273,6 @@ class StepSender:
             missing_agent=missing_agent,
         )
 
-    def _values(self, planned: PlannedStep, iteration: IterationState) -> dict[str, Any]:
-        options = self._options
-        return {**options.variables, **options.row(planned.iteration), **iteration.values}
-
 
 def _with_session(
     protocol: str, context: Mapping[str, Any], document: Mapping[str, Any]
@@ -285,10 +280,6 @@ def _with_session(
     if raw.raw_of(document) is not None:
         return dict(document)
     return registry.with_session_context(protocol, document, context)
-
-
-def _join_messages(problems: Sequence[Any]) -> str:
-    return " ".join(dict.fromkeys(each.message for each in problems)) or "It cannot be sent."
 
 
 # The response
