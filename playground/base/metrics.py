@@ -57,9 +57,9 @@ _runs_ended = Counter(
 _limits_exceeded = Counter(
     "playground_limits_exceeded", "Runs that a limit has ended", ["limit"], registry=registry
 )
-_frames = Counter("playground_stored_frames", "Frames that were stored", registry=registry)
-_events = Counter("playground_stored_events", "Events of stored frames", registry=registry)
-_bytes = Counter(
+stored_frames = Counter("playground_stored_frames", "Frames that were stored", registry=registry)
+stored_events = Counter("playground_stored_events", "Events of stored frames", registry=registry)
+stored_bytes = Counter(
     "playground_stored_bytes", "Bytes of stored frames, before packing", registry=registry
 )
 delivery = Histogram(
@@ -86,13 +86,6 @@ database_wait = Counter(
     "Time that operations have waited for an unavailable database",
     registry=registry,
 )
-
-
-def count_stored(frames: int, events: int, size: int) -> None:
-    """Count what one flush of a run has stored; `size` is in bytes."""
-    _frames.inc(frames)
-    _events.inc(events)
-    _bytes.inc(size)
 
 
 def count_run(state: str, limit: str | None) -> None:

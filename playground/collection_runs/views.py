@@ -37,7 +37,7 @@ from playground.import_export.data_rows import (
     parse_assignments,
     read_rows,
 )
-from playground.models import Agent, Collection, CollectionRun, Environment, SavedRequest
+from playground.models import Agent, Collection, CollectionRun, Environment
 from playground.models.collections import requests_in_order
 from playground.models.driving import mark_interrupted
 from playground.models.rows import owner_of
@@ -213,7 +213,11 @@ class CollectionRunForm(forms.Form):
         self._agents = {each.slug: each for each in agents}
         folders = collection.folders.values_list("slug", "name")
         self._set_choices("folder", [("", "All"), *folders])
-        self._set_choices("requests", ((each.slug, _label(each)) for each in self._requests))
+        labels = (
+            (each.slug, f"{each.folder.name} / {each.name}" if each.folder else each.name)
+            for each in self._requests
+        )
+        self._set_choices("requests", labels)
         named = ((slug, each.name) for slug, each in self._environments.items())
         self._set_choices("environment", [("", "None"), *named])
         known = ((slug, each.name) for slug, each in self._agents.items())
@@ -278,8 +282,3 @@ class CollectionRunForm(forms.Form):
             self.add_error("requests", "Some of these requests are not in the selected folder.")
         cleaned["chosen"] = [each for each in found if not names or each.slug in names]
         return cleaned
-
-
-def _label(saved: SavedRequest) -> str:
-    """Return the label of a request: its folder and its name."""
-    return f"{saved.folder.name} / {saved.name}" if saved.folder else saved.name

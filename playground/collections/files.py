@@ -255,18 +255,14 @@ def in_files() -> Iterator[FileOfCollection]:
                 head = file.read(_HEAD_BYTES)
         except OSError:
             continue
-        if _FIRST_ITEM.match(head):
-            yield _described(path, head.decode("utf-8", "replace"))
-
-
-def _described(path: Path, head: str) -> FileOfCollection:
-    """Return name and slug of a file's collection, from its first lines or else from its name."""
-    fields: dict[str, str] = {}
-    for name, text in _FIELD.findall(head):
-        with contextlib.suppress(ValueError):
-            fields.setdefault(name, json.loads(text, strict=False))
-    slug = fields.get("slug", path.stem)
-    return FileOfCollection(path, slug, fields.get("name", slug))
+        if not _FIRST_ITEM.match(head):
+            continue
+        fields: dict[str, str] = {}
+        for name, text in _FIELD.findall(head.decode("utf-8", "replace")):
+            with contextlib.suppress(ValueError):
+                fields.setdefault(name, json.loads(text, strict=False))
+        slug = fields.get("slug", path.stem)  # Where the first lines do not have it.
+        yield FileOfCollection(path, slug, fields.get("name", slug))
 
 
 def fixtures(pattern: str) -> list[Path]:

@@ -162,7 +162,8 @@ def complete_items(items: Sequence[Any]) -> Sequence[FixtureProblem]:
     #: Natural keys of items, by model and primary key.
     keys: dict[tuple[str, Any], list[str]] = {}
     for model, (fallback, reserved) in _SLUGS.items():
-        found = [each for each in items if _is_item_of(model, each)]
+        objects = (each for each in items if isinstance(each, dict) and each.get("model") == model)
+        found = [each for each in objects if isinstance(each.get("fields"), dict)]
         own = (each["fields"].get("slug") for each in found)
         allocator = SlugAllocator(fallback, reserved.union(s for s in own if isinstance(s, str)))
         for item in found:
@@ -186,14 +187,6 @@ def complete_items(items: Sequence[Any]) -> Sequence[FixtureProblem]:
     names = ", ".join(sorted(removed))
     message = f"Ignored what the playground sets itself: {names}."
     return [FixtureProblem("", message)] if removed else []
-
-
-def _is_item_of(model: str, item: Any) -> bool:
-    return (
-        isinstance(item, dict)
-        and item.get("model") == model
-        and isinstance(item.get("fields"), dict)
-    )
 
 
 class FixtureReader:

@@ -216,8 +216,9 @@ class FrameWriter:
             growth: Counter[str] = Counter()
             for name in _TOTALS & flush.changes.keys():
                 growth[name] = flush.changes[name] - self._stored.get(name, 0)
-            size = growth["bytes"] + growth["other_bytes"]
-            metrics.count_stored(frames, growth["events"], size)
+            metrics.stored_frames.inc(frames)
+            metrics.stored_events.inc(growth["events"])
+            metrics.stored_bytes.inc(growth["bytes"] + growth["other_bytes"])
 
     def failed(self, flush: PendingFlush, error: Exception) -> None:
         """Stop storing and discard pending frames. Later calls raise, see `raise_failure`."""
