@@ -5,8 +5,16 @@ A lesson is the member `lesson` of a collection, whose saved requests its steps 
     {"version": 1, "minutes": 10, "steps": [{"slug": …, "title": …, "text": …, …}, …]}
 """
 
-from playground.lesson_format.check import CheckResult, Subject, evaluate_check
-from playground.lesson_format.lesson import Lesson, LessonStep, LookAt, Solution, StepCheck
+from playground.lesson_format.lesson import (
+    CheckResult,
+    Lesson,
+    LessonStep,
+    LookAt,
+    Solution,
+    StepCheck,
+    Subject,
+    evaluate_check,
+)
 from playground.lesson_format.validation import lesson_problems, requests_of, with_requests
 
 __all__ = [

@@ -9,8 +9,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 from playground.expectations import check_schema
-from playground.lesson_format.check import REQUEST_MEMBERS
-from playground.lesson_format.lesson import SLUG, VERSION
+from playground.lesson_format.lesson import REQUEST_MEMBERS, SLUG, VERSION
 from playground.protocols.events import EVENT_LABELS
 from playground.protocols.frames import FrameKind
 from playground.protocols.json_pointer import escape

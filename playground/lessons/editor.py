@@ -19,7 +19,7 @@ from playground.collections import ordering
 from playground.collections.saved_requests import LAST_COLLECTION_KEY
 from playground.collections.views import MarkdownField
 from playground.lesson_format import LessonStep, lesson_problems
-from playground.lesson_format.check import suggested_check
+from playground.lesson_format.lesson import suggested_check
 from playground.lesson_format.validation import LessonProblem
 from playground.lessons.pane import expectation_examples, tabs_and_places
 from playground.lessons.views import get_lesson, open_workbench

@@ -10,8 +10,7 @@ import pytest
 from playground.conformance.mcp.input_schemas import MAX_STEPS, InputSchema, UncheckedError
 from playground.expectations import RunFacts, StepLimit, capture, evaluate
 from playground.expectations.step_limit import MAX_ALL_STEPS
-from playground.lesson_format.check import Subject, evaluate_check
-from playground.lesson_format.lesson import StepCheck
+from playground.lesson_format.lesson import StepCheck, Subject, evaluate_check
 from tests.cases import ask
 from tests.support.commands import run_command
 from tests.support.servers import reply

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from playground.expectations import RunFacts, check_schema, evaluate
-from playground.lesson_format.check import suggested_check
+from playground.lesson_format.lesson import suggested_check
 
 
 @pytest.mark.parametrize(
