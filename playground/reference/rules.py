@@ -20,8 +20,7 @@ from playground.conformance.examples import (
 )
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.json_pointer import keys_of
-from playground.ui.formatting import pretty
-from playground.ui.wire_blocks import WireBlock, blocks_of
+from playground.ui.formatting import WireBlock, blocks_of, pretty
 from playground.verdicts.conformance import RULES, PointerLocator, source_of, subject_of
 
 #: The most frames that are all shown; of more, those at both ends and those with findings.

@@ -45,9 +45,8 @@ from playground.protocols.explanations import schema_of_request
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.headers import is_credential
 from playground.stored_runs import read_events
-from playground.ui.formatting import pretty, readable
+from playground.ui.formatting import blocks_of, pretty, readable
 from playground.ui.helpers import get_collection, get_run, make_download
-from playground.ui.wire_blocks import blocks_of
 
 #: Lifetimes of a link in days; "" for no end.
 LIFETIME_CHOICES = (

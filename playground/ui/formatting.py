@@ -1,4 +1,4 @@
-"""JSON values, numbers, durations and byte counts as text.
+"""JSON values, numbers, durations, byte counts and the frames of a wire as text.
 
 Everything is total and bounded: any JSON value has a text, and formatting a large one costs no
 more than what is shown of it.
@@ -6,6 +6,7 @@ more than what is shown of it.
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,6 +18,8 @@ from urllib.parse import urlsplit
 
 from django.utils import timezone
 
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.problems import Problem
 from playground.protocols.text import shorten
 
 #: Characters of a value on a card; the raw JSON has all of it.
@@ -270,3 +273,58 @@ def safe_url(value: Any) -> str | None:
     if parts.scheme.lower() not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
         return None
     return value
+
+
+# --- frames -------------------------------------------------------------------------------------
+
+#: Bytes of a block that a page shows; the download has all of them.
+MAX_BLOCK = 64 * 1024
+_UTF8 = codecs.getincrementaldecoder("utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class WireBlock:
+    """The bytes of a frame as text."""
+
+    seq: int
+    at: str
+    kind: str
+    size: str
+    text: str
+    #: Number of bytes that are not shown, as text; "" for none.
+    hidden: str = ""
+    #: Whether bytes that are not valid UTF-8 were replaced.
+    replaced: bool = False
+
+    @property
+    def label(self) -> str:
+        return kind_label(self.kind)
+
+
+def blocks_of(frames: Iterable[Frame]) -> list[WireBlock]:
+    return [_block(frame) for frame in frames]
+
+
+def _block(frame: Frame) -> WireBlock:
+    data, hidden = frame.data[:MAX_BLOCK], len(frame.data) - MAX_BLOCK
+    # A character that is cut in two is left out instead of being replaced.
+    text = _UTF8("replace").decode(data, final=hidden <= 0)
+    if frame.kind is FrameKind.ERROR:
+        problem = Problem.from_bytes(frame.data)
+        text = f"{problem.cause}\n{problem.detail}".strip()
+    elif frame.kind is FrameKind.OPEN:
+        facts = json.loads(frame.data)
+        text = ", ".join(
+            "connection reused" if name == "reused" else f"{name}: {value}"
+            for name, value in facts.items()
+            if value
+        )
+    return WireBlock(
+        seq=frame.seq,
+        at=milliseconds(frame.at_ms),
+        kind=frame.kind.name.lower(),
+        size=size(len(frame.data)),
+        text=text,
+        hidden=size(hidden) if hidden > 0 else "",
+        replaced=text.count("\ufffd") > data.count(b"\xef\xbf\xbd"),
+    )

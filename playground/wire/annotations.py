@@ -25,8 +25,8 @@ from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.placement import Placement, PlacementAssigner
 from playground.protocols.text import shorten
 from playground.stored_runs import read_events
+from playground.ui.formatting import blocks_of
 from playground.ui.helpers import get_run
-from playground.ui.wire_blocks import blocks_of
 from playground.verdicts.conformance import ReportView, RuleReport, report_on, source_of
 
 #: Blocks and bytes on one page.

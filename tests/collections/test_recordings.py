@@ -20,7 +20,7 @@ from playground.collections.recordings import (
 from playground.models import Collection, Run, SavedRequest
 from playground.protocols.frames import Frame, FrameKind
 from playground.stored_runs import read_events
-from playground.ui.wire_blocks import blocks_of
+from playground.ui.formatting import blocks_of
 from tests.support.json_values import objects, values
 from tests.support.stored_runs import (  # fmt: skip
     CALL,
