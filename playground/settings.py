@@ -168,7 +168,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "playground.site.errors.ExceptionMiddleware",
+    "playground.site.middleware.ExceptionMiddleware",
 ]
 if HOSTED:
     MIDDLEWARE.append("django.contrib.auth.middleware.LoginRequiredMiddleware")
@@ -193,8 +193,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "playground.site.context_processors.site",
-                "playground.site.context_processors.sidebar",
+                "playground.site.sidebar.page_context",
             ],
             "builtins": ["playground.site.tags", "template_partials.templatetags.partials"],
             # `template.html#name` is a part of a template.

@@ -33,7 +33,6 @@ from playground.shares import views as shares
 from playground.site import login, probes, sidebar
 from playground.verdicts import conformance, expectations
 from playground.wire import annotations as annotated_exchange
-from playground.wire import session
 from playground.wire import views as wire
 from playground.wire.sequence import views as sequence
 
@@ -72,7 +71,7 @@ RUN: Routes = [
     path("annotations/", annotated_exchange.blocks, name="run-annotations"),
     path("standard-client/", wire.standard_client, name="run-sse-reference"),
     path("server-log/", notes.server_log, name="run-server-log"),
-    path("session/", session.session, name="run-session"),
+    path("session/", wire.session, name="run-session"),
     path("code/", import_export.run_code, name="run-code"),
     path("run.har", import_export.run_har, name="run-har"),
     path("conformance/", conformance.report, name="run-conformance"),
@@ -274,5 +273,5 @@ if settings.DEMO_ENABLED:
     urlpatterns.append(path("demo/", include("playground.demo.urls")))
     urlpatterns.append(path("", include("playground.demo.wellknown")))
 
-handler400 = "playground.site.errors.bad_request"
-handler500 = "playground.site.errors.server_error"
+handler400 = "playground.site.middleware.bad_request"
+handler500 = "playground.site.middleware.server_error"

@@ -24,7 +24,7 @@ from playground.base import private_files
 from playground.base.limits import MIB, RunLimits
 from playground.base.logs import JSONFormatter, TextFormatter
 from playground.base.private_files import read_or_create_key
-from playground.site.context_processors import site
+from playground.site.sidebar import page_context
 from tests.support.playground_server import PlaygroundServer
 
 ROOT = Path(__file__).parent.parent
@@ -287,5 +287,5 @@ class TestChecks:
 
 def test_there_is_one_version() -> None:
     """The metadata of the package has the same one: tests/qa/wheel/."""
-    assert site(HttpRequest())["site"]["version"] == playground.__version__
+    assert page_context(HttpRequest())["site"]["version"] == playground.__version__
     assert f"## {playground.__version__}" in (ROOT / "CHANGELOG.md").read_text()

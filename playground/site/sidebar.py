@@ -1,4 +1,4 @@
-"""Sidebar of every page: agents, lessons, and the tree of collections, folders and requests.
+"""Context of every page, and its sidebar: agents, lessons, and the tree of collections.
 
 A node of the tree is read a page at a time. The browser stores the expanded nodes in a cookie, so
 that a page is delivered with them. The history of the sidebar is loaded after the page: see
@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection as Names
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from django.conf import settings
@@ -18,13 +20,16 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 
+from playground import __version__
 from playground.base.fields import int_param
 from playground.collections.outline import folder_page, requests_of, with_count
 from playground.collections.search import search_collections
-from playground.lessons.pane import LessonOffer, lesson_offer
-from playground.models import Agent, Collection, Folder, SavedRequest
+from playground.lessons.pane import LessonOffer, LessonPane, lesson_offer
+from playground.models import Agent, Collection, Folder, LessonProgress, SavedRequest
+from playground.models.rows import owner_of
 from playground.ui.helpers import get_collection, is_htmx
 
 COOKIE = "playground_unfolded"
@@ -148,6 +153,38 @@ class Sidebar:
     def lesson(self) -> LessonOffer | None:
         """The lesson to continue, or else the first one to start."""
         return lesson_offer(self._user)
+
+
+def assets_built() -> bool:
+    """Return whether the front end was built: scripts and style sheets as few small files."""
+    return _is_built(settings.BASE_DIR / "static")
+
+
+@cache
+def _is_built(directory: Path) -> bool:
+    return (directory / "build" / "site" / "app.js").exists()
+
+
+def page_context(request: HttpRequest) -> dict[str, Any]:
+    """Return the context of every template: site, assets, sidebar and the open lesson.
+
+    Context processor. The last two read nothing before a template shows them.
+    """
+
+    def lesson_pane() -> LessonPane | None:
+        found = LessonProgress.opened_by(owner_of(request.user))
+        return LessonPane(found, request.user) if found else None
+
+    return {
+        "site": {
+            "mode": settings.PLAYGROUND_MODE,
+            "version": __version__,
+            "demo": settings.DEMO_ENABLED,
+        },
+        "assets_built": assets_built(),
+        "sidebar": Sidebar.of(request),
+        "lesson_pane": SimpleLazyObject(lesson_pane),
+    }
 
 
 @require_safe

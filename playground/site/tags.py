@@ -27,7 +27,7 @@ from playground.models.columns import row_problems
 from playground.protocols.origins import origin_of
 from playground.reference.explanations import kind_reference, names_of
 from playground.reference.explanations import meaning as meaning_of
-from playground.site.context_processors import assets_built
+from playground.site.sidebar import assets_built
 from playground.ui.formatting import ago, kind_label, milliseconds, pretty, size, value_text
 from playground.ui.markdown import plain, render
 

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from itertools import islice
 from operator import itemgetter
 from typing import Any
 
 from asgiref.sync import sync_to_async
+from django.forms import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
 
-from playground.base.fields import int_param
+from playground.base.fields import int_param, parse_json_value
 from playground.conversation.entries import element_of, rows_of
 from playground.conversation.thread import Thread, render_entries
 from playground.conversation.thread_reader import ThreadReader
+from playground.conversation.transcript import Change, change_of, transcript_of
 from playground.conversation.updates import WINDOW
 from playground.models import Run
+from playground.models.conversations import Turn, branch_queries, turn_of
 from playground.models.runs import CHUNK
+from playground.protocols.diff.json_values import Values
 from playground.protocols.events import Event, Failure, Message, Result, event_label
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.http import read_head
+from playground.protocols.nlweb.requests import previous_queries
 from playground.reference.explanations import event_reference
 from playground.stored_runs import event_at, frame_at, read_events
 from playground.transport.sse_reference import NotAStreamError
 from playground.transport.sse_reference import standard_client as read_with_reference
-from playground.ui.formatting import pretty
-from playground.ui.helpers import get_run, make_download
-from playground.ui.wire_blocks import blocks_of
+from playground.ui.formatting import blocks_of, pretty
+from playground.ui.helpers import get_run, is_htmx, make_download, room_problem
 from playground.wire.timeline import run_timeline
 
 ROWS = 200
@@ -183,3 +187,82 @@ def standard_client(request: HttpRequest, pk: str) -> HttpResponse:
     except NotAStreamError as error:
         context["refusal"] = str(error)
     return render(request, "wire/tabs.html#standard_client", context)
+
+
+# Session history of a branch: the session context of each turn, and of the next request
+
+#: Differences of a turn that are shown.
+MAX_CHANGES = 100
+#: Levels that are compared member by member; deeper values are compared as a whole.
+MAX_DEPTH = 12
+
+#: Session overrides by the name of the button (see `Run.session_override`).
+CHOICES: dict[str, dict[str, Any]] = {
+    "latest": {"mode": "latest"},
+    "off": {"mode": "off"},
+    "clear": {"mode": "edited", "value": None},
+}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def session(request: HttpRequest, pk: str) -> HttpResponse:
+    """Show the session history (GET), or set what the request after this turn sends (POST)."""
+    run = get_run(request, pk)
+    if request.method != "POST":
+        return _show(request, run)
+    text = request.POST.get("value", "")
+    try:
+        override = _read(request.POST.get("echo", ""), text)
+    except ValidationError as error:
+        return _show(request, run, text=text, error=error.messages[0])
+    if problem := room_problem(request, is_begun=True):
+        return _show(request, run, text=text, error=problem)
+    turn = turn_of(run)
+    turn.session_override = override
+    turn.save(update_fields=["session_override"])
+    if not is_htmx(request):
+        return redirect(run)
+    return _show(request, run, is_changed=True)
+
+
+def _read(choice: str, text: str) -> dict[str, Any]:
+    """Return a value of `Run.session_override`. Raises `ValidationError` for an invalid one."""
+    if choice in CHOICES:
+        return CHOICES[choice]
+    if choice != "edit":
+        raise ValidationError("Choose what to send with the next request.")
+    value = parse_json_value(text)
+    if not isinstance(value, dict):
+        raise ValidationError("The session context must be a JSON object.")
+    return {"mode": "edited", "value": value}
+
+
+def _show(request: HttpRequest, run: Run, **context: Any) -> HttpResponse:
+    transcript = transcript_of(run)
+    turns = [row.turn for row in transcript.to_current]
+    shown = {
+        "run": run,
+        "transcript": transcript,
+        "turns": [(turn, _changes(turn)) for turn in turns],
+        "last": turns[-1],
+        "is_empty": turns[-1].session_mode == "nothing"
+        and all(t.sent_session_context is None and not t.returned_session_context for t in turns),
+        "queries": previous_queries(branch_queries(turns)),
+        "max_changes": MAX_CHANGES,
+        **context,
+    }
+    status = 422 if context.get("error") else 200
+    return render(request, "wire/session.html", shown, status=status)
+
+
+def _changes(turn: Turn) -> list[Change]:
+    """Return the first differences between session context sent and returned.
+
+    Nested values are compared member by member. Empty if none was returned.
+    """
+    if turn.returned_session_context is None:
+        return []
+    sent = turn.sent_session_context
+    before = sent if isinstance(sent, Mapping) else {}
+    found = Values(by_place=True, levels=MAX_DEPTH).changes(before, turn.returned_session_context)
+    return [change_of(each) for each in islice(found, MAX_CHANGES)]
