@@ -229,6 +229,21 @@ class ArrayField(forms.CharField):
             raise forms.ValidationError("Enter a JSON array.")
         return found
 
+    def prepare_value(self, value: Any) -> Any:
+        """Return the text of a stored array; typed text is returned unchanged."""
+        return value if isinstance(value, str) else array_as_text(value)
+
+
+class HintsField(MarkdownField):
+    """A field of Markdown texts, with lines of three hyphens between them."""
+
+    def clean(self, value: Any) -> Any:
+        parts = super().clean(value).split("\n---\n")
+        return [part.strip() for part in parts if part.strip()]
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n---\n".join(map(str, value)) if isinstance(value, list) else value
+
 
 class StepForm(forms.Form):
     """A form of a step; members of the step that it does not have are unchanged."""
@@ -242,7 +257,7 @@ class StepForm(forms.Form):
     check_run = ArrayField(label="Expected of the response")
     check_answer = ArrayField(label="Expected of the answer")
     missing = forms.CharField(label="If the check fails", required=False, max_length=1_000)
-    hints = MarkdownField(label="Hints")
+    hints = HintsField(label="Hints")
     solution_text = MarkdownField(label="Text of the solution")
     solution_request = forms.ChoiceField(label="Request that solves the step", required=False)
     solution_answer = forms.CharField(
@@ -257,7 +272,8 @@ class StepForm(forms.Form):
         requests: Sequence[tuple[str, str]] = (),
     ) -> None:
         self._step = step
-        super().__init__(data, initial=_initial(step))
+        initial = {name: _value_at(step, location) for location, name in _LOCATIONS.items()}
+        super().__init__(data, initial=initial)
         for name in ("request", "solution_request"):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)
@@ -276,27 +292,19 @@ class StepForm(forms.Form):
 
     @property
     def step(self) -> dict[str, Any]:
-        found = self.cleaned_data
-        check = {
-            "request": found["check_request"],
-            "run": found["check_run"],
-            "answer": found["check_answer"],
-        }
-        has_check = any(check.values())
-        check |= {"missing": found["missing"]} if has_check else {}
-        solution = {name: found[f"solution_{name}"] for name in ("text", "request", "answer")}
-        hints = [part.strip() for part in found["hints"].split("\n---\n") if part.strip()]
-        step = {
-            **self._step,
-            "title": found["title"],
-            "text": found["text"],
-            "request": found["request"],
-            "look": found["look"],
-            "question": found["question"],
-            "check": {name: value for name, value in check.items() if value},
-            "hints": hints,
-            "solution": {name: value for name, value in solution.items() if value},
-        }
+        """Return the step as it is stored, without empty members."""
+        step = dict(self._step)
+        parts: dict[str, dict[str, Any]] = {"check": {}, "solution": {}}
+        for location, name in _LOCATIONS.items():
+            holder, _, member = location.rpartition("/")
+            value = self.cleaned_data[name]
+            if holder:
+                step[holder] = parts[holder]
+                parts[holder] |= {member: value} if value else {}
+            else:
+                step[member] = value
+        if not parts["check"].keys() - {"missing"}:
+            parts["check"].clear()
         return {name: value for name, value in step.items() if value or name == "text"}
 
     def add_problems(self, problems: Iterable[tuple[str, str]], number: int) -> None:
@@ -337,28 +345,11 @@ def _words(location: str) -> str:
     return capfirst(", ".join(words))
 
 
-def _initial(step: Mapping[str, Any]) -> dict[str, Any]:
-    check, solution = (_object(step.get(name)) for name in ("check", "solution"))
-    hints = step.get("hints")
-    return {
-        "title": step.get("title", ""),
-        "text": step.get("text", ""),
-        "request": step.get("request", ""),
-        "look": array_as_text(step.get("look")),
-        "question": step.get("question", ""),
-        "check_request": array_as_text(check.get("request")),
-        "check_run": array_as_text(check.get("run")),
-        "check_answer": array_as_text(check.get("answer")),
-        "missing": check.get("missing", ""),
-        "hints": "\n---\n".join(map(str, hints)) if isinstance(hints, list) else "",
-        "solution_text": solution.get("text", ""),
-        "solution_request": solution.get("request", ""),
-        "solution_answer": solution.get("answer", ""),
-    }
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+def _value_at(step: Mapping[str, Any], location: str) -> Any:
+    value: Any = step
+    for name in location.split("/"):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return "" if value is None else value
 
 
 def array_as_text(value: Any) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
@@ -16,7 +16,7 @@ from playground.collections.files import LESSON_FILES
 from playground.expectations import EXPECTATION_TYPES, Check
 from playground.lesson_format import CheckResult, LessonStep
 from playground.lesson_format.validation import FRAMES, TABS
-from playground.models import Agent, Collection, LessonProgress, SavedRequest
+from playground.models import Agent, Collection, LessonProgress
 from playground.protocols.events import EVENT_LABELS
 
 #: Paths into a request as `Subject` has it, beside its document.
@@ -60,48 +60,7 @@ def tabs_and_places() -> list[tuple[str, str]]:
     return [(tab, _PLACES[kind]) for tab, kind in TABS.items()]
 
 
-@dataclass(frozen=True, slots=True)
-class LessonOffer:
-    """The lesson that the first page and the sidebar offer."""
-
-    name: str
-    url: str
-    #: Number of the step to continue with; 0 for a lesson that was not started.
-    step: int
-    steps: int
-
-
-@dataclass(frozen=True, slots=True)
-class RequestLink:
-    """A saved request that a step opens in the composer; it is not sent."""
-
-    #: "collection/request", as tabs of the workbench name it.
-    key: str
-    name: str
-    url: str
-    #: The slug of its agent, if the learner has none of that name; "" otherwise.
-    missing_agent: str = ""
-    #: Whether it names a URL of its own, to which a lesson does not lead.
-    is_foreign: bool = False
-
-    @property
-    def can_be_opened(self) -> bool:
-        """Return whether it goes to an agent of the learner."""
-        return not self.missing_agent and not self.is_foreign
-
-
-@dataclass(frozen=True, slots=True)
-class StepRow:
-    """A step in the list of steps."""
-
-    step: LessonStep
-    number: int
-    has_passed: bool
-    is_current: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CheckRow:
+class CheckRow(NamedTuple):
     """A check of a step as its learner reads it: an expectation, or a value without one."""
 
     #: The member that it is about, such as `query.site`; "" for other checks.
@@ -136,7 +95,7 @@ class LessonPane:
         return len(self.progress.lesson.steps)
 
     @property
-    def rows(self) -> list[StepRow]:
+    def rows(self) -> list[dict[str, Any]]:
         return step_rows(self.progress, self.step)
 
     @property
@@ -175,11 +134,11 @@ class LessonPane:
         return self.step is not None and self.progress.is_solution_shown(self.step)
 
     @cached_property
-    def request(self) -> RequestLink | None:
+    def request(self) -> dict[str, Any] | None:
         return self._link(self.step.request) if self.step else None
 
     @cached_property
-    def solution_request(self) -> RequestLink | None:
+    def solution_request(self) -> dict[str, Any] | None:
         solution = self.step.solution if self.step else None
         return self._link(solution.request) if solution else None
 
@@ -195,28 +154,33 @@ class LessonPane:
     def request_is_missing(self) -> bool:
         return bool(self.step and self.step.request and self.request is None)
 
-    def _link(self, slug: str) -> RequestLink | None:
-        found = self.collection.requests.filter(slug=slug).first() if slug else None
-        return request_link(self.collection, found, self._user) if found else None
+    def _link(self, slug: str) -> dict[str, Any] | None:
+        """Return the link to a saved request, which the step opens in the composer unsent."""
+        saved = self.collection.requests.filter(slug=slug).first() if slug else None
+        if saved is None:
+            return None
+        agents = Agent.objects.owned_by(self._user)
+        is_known = bool(saved.agent) and agents.filter(slug=saved.agent).exists()
+        return {
+            # As tabs of the workbench name it.
+            "key": f"{self.collection.slug}/{saved.slug}",
+            "name": saved.name,
+            "url": reverse("saved-request", args=[self.collection.slug, saved.slug]),
+            # The slug of its agent, if the learner has none of that name.
+            "missing_agent": "" if is_known else saved.agent,
+            # A lesson leads to no URL that a request names itself.
+            "can_be_opened": is_known,
+        }
 
 
-def request_link(
-    collection: Collection, saved: SavedRequest, user: User | AnonymousUser
-) -> RequestLink:
-    agents = Agent.objects.owned_by(user)
-    is_known = bool(saved.agent) and agents.filter(slug=saved.agent).exists()
-    return RequestLink(
-        f"{collection.slug}/{saved.slug}",
-        saved.name,
-        reverse("saved-request", args=[collection.slug, saved.slug]),
-        "" if is_known else saved.agent,
-        is_foreign=not saved.agent,
-    )
-
-
-def step_rows(progress: LessonProgress, current: LessonStep | None) -> list[StepRow]:
+def step_rows(progress: LessonProgress, current: LessonStep | None) -> list[dict[str, Any]]:
     return [
-        StepRow(step, number, progress.has_passed(step), step == current)
+        {
+            "step": step,
+            "number": number,
+            "has_passed": progress.has_passed(step),
+            "is_current": step == current,
+        }
         for number, step in enumerate(progress.lesson.steps, 1)
     ]
 
@@ -229,13 +193,13 @@ def check_rows(step: LessonStep, result: CheckResult | None) -> list[CheckRow]:
     if result is None or step.check is None or step.check.needs_answer:
         return []
     shown = result.checks if result.passed else result.failed
-    return list(dict.fromkeys(_check_row(each) for each in shown if not _is_about_sending(each)))
-
-
-def _is_about_sending(check: Check) -> bool:
-    """Return whether a check is about the kind of a request or its target, not its document."""
-    expectation = check.expectation
-    return isinstance(expectation, dict) and expectation.get("path") in _ABOUT_SENDING
+    rows = (
+        _check_row(each)
+        for each in shown
+        if not isinstance(each.expectation, dict)
+        or each.expectation.get("path") not in _ABOUT_SENDING
+    )
+    return list(dict.fromkeys(rows))
 
 
 def _check_row(check: Check) -> CheckRow:
@@ -275,8 +239,11 @@ def lessons_with_progress(user: User | AnonymousUser) -> list[LessonProgress]:
     ]
 
 
-def lesson_offer(user: User | AnonymousUser) -> LessonOffer | None:
-    """Return the lesson to continue, or else the first one that was not started."""
+def lesson_offer(user: User | AnonymousUser) -> dict[str, Any] | None:
+    """Return the lesson to continue, or else the first one that was not started.
+
+    `step` is the number of the step to continue with; 0 for a lesson that was not started.
+    """
     lessons = lessons_of(user)
     latest = LessonProgress.objects.filter(collection__in=lessons.order_by())
     rows = latest.select_related("collection").order_by("-modified_at")
@@ -287,9 +254,9 @@ def lesson_offer(user: User | AnonymousUser) -> LessonOffer | None:
             return None
         found = LessonProgress(collection=fresh)
     step = found.step_to_continue if found.is_started else None
-    return LessonOffer(
-        found.collection.name,
-        reverse("lesson", args=[found.collection.slug]),
-        found.lesson.number_of(step) if step else 0,
-        len(found.lesson.steps),
-    )
+    return {
+        "name": found.collection.name,
+        "url": reverse("lesson", args=[found.collection.slug]),
+        "step": found.lesson.number_of(step) if step else 0,
+        "steps": len(found.lesson.steps),
+    }

@@ -129,7 +129,7 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
 def open_workbench(request: HttpRequest, progress: LessonProgress) -> HttpResponse:
     """Go to the workbench, with the request of the step that is shown."""
     link = LessonPane(progress, request.user).request
-    return redirect(link.url if link and link.can_be_opened else reverse("workbench"))
+    return redirect(link["url"] if link and link["can_be_opened"] else reverse("workbench"))
 
 
 @require_POST

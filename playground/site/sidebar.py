@@ -27,7 +27,7 @@ from playground import __version__
 from playground.base.fields import int_param
 from playground.collections.outline import folder_page, requests_of, with_count
 from playground.collections.search import search_collections
-from playground.lessons.pane import LessonOffer, LessonPane, lesson_offer
+from playground.lessons.pane import LessonPane, lesson_offer
 from playground.models import Agent, Collection, Folder, LessonProgress, SavedRequest
 from playground.models.rows import owner_of
 from playground.ui.helpers import get_collection, is_htmx
@@ -150,7 +150,7 @@ class Sidebar:
         return _expand(nodes, expanded_keys(self._cookie))
 
     @cached_property
-    def lesson(self) -> LessonOffer | None:
+    def lesson(self) -> dict[str, Any] | None:
         """The lesson to continue, or else the first one to start."""
         return lesson_offer(self._user)
 
