@@ -10,10 +10,10 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from playground.wire.sequence.diagram import (
     Diagram,
-    DiagramTurn,
     Item,
     Lane,
     LaneKind,
@@ -32,8 +32,6 @@ _PADDING, _HEAD = 10, 6
 #: Estimated width of a character in em: narrow, wide (East Asian, emoji), capital, other.
 _NARROW, _WIDE, _CAPITAL, _OTHER = 0.36, 1.1, 0.72, 0.6
 _NARROW_CHARACTERS = frozenset("iljtf.,:;'|!()[] ")
-#: Key of the lane of the playground.
-_PLAYGROUND = LaneKind.PLAYGROUND.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +62,9 @@ COMPACT = Columns(
 )  # fmt: skip
 
 #: Colours of the light theme by kind, for a file without the site's styles; ink for others.
-INK, INK_SOFT, LINE, WASH = "#1b1c21", "#565864", "#8d8e9a", "#f1f1f4"
+INK_SOFT = "#565864"
 _BLUE, _GREEN, _TEAL, _AMBER, _RED = "#1c62c4", "#0d7a45", "#0b7285", "#8f5a00", "#c32f2f"
-_ACCENT, _PINK, _BROWN, _GREY = "#4338ca", "#b02a7c", "#8a5a35", "#63656f"
+_ACCENT, _PINK, _BROWN = "#4338ca", "#b02a7c", "#8a5a35"
 COLOURS: Mapping[str, str] = MappingProxyType(
     {
         "call": _ACCENT, "message": _ACCENT, "head": _TEAL, "body": _TEAL, "tail": _TEAL,
@@ -78,169 +76,57 @@ COLOURS: Mapping[str, str] = MappingProxyType(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The box of a lane; its line begins below it."""
-
-    lane: Lane
-    #: Center of the lane, and left edge of the box.
-    x: int
-    left: int
-    name: str
-    detail: str
-
-    @property
-    def title(self) -> str:
-        return ", ".join(filter(None, (self.lane.name, self.lane.detail)))
-
-
-@dataclass(frozen=True, slots=True)
-class MessageRow:
-    """A message as an arrow with its label above it."""
-
-    message: Message
-    sentence: str
-    #: Upper edge, height, and the line of the arrow.
-    y: int
-    height: int
-    line: int
-    #: Ends of the arrow.
-    start: int
-    end: int
-    #: Center of the label.
-    middle: int
-    label: str
-    detail: str
-
-    @property
-    def label_y(self) -> int:
-        return self.line - (21 if self.detail else 7)
-
-    @property
-    def detail_y(self) -> int:
-        return self.line - 6
-
-    @property
-    def time_y(self) -> int:
-        return self.line + 4
-
-    @property
-    def left(self) -> int:
-        """Return the left end of the arrow."""
-        return min(self.start, self.end)
-
-    @property
-    def width(self) -> int:
-        """Return the length of the arrow."""
-        return abs(self.end - self.start)
-
-    @property
-    def head(self) -> str:
-        """Return the path of the arrowhead, or of a cross if the message was lost."""
-        towards = 1 if self.end > self.start else -1
-        tip, y = self.end - towards, self.line
-        if self.message.is_lost:
-            x = tip - towards * (_HEAD + 2)
-            a, b = x - _HEAD + 1, x + _HEAD - 1
-            return f"M{a} {y - 5}L{b} {y + 5}M{b} {y - 5}L{a} {y + 5}"
-        back = tip - towards * (_HEAD + 2)
-        return f"M{tip} {y}L{back} {y - _HEAD + 1}V{y + _HEAD - 1}Z"
-
-    @property
-    def colour(self) -> str:
-        """Return its colour in a file."""
-        return COLOURS.get(self.message.kind, INK_SOFT)
-
-
-@dataclass(frozen=True, slots=True)
-class NoteRow:
-    """A note over all lanes."""
-
-    note: Note
-    y: int
-    text: str
-
-    @property
-    def text_y(self) -> int:
-        return self.y + 21
-
-    @property
-    def box_y(self) -> int:
-        """Return the upper edge of its box."""
-        return self.y + 5
-
-
-@dataclass(frozen=True, slots=True)
-class TurnGroup:
-    """A turn: its head and its rows."""
-
-    turn: DiagramTurn
-    y: int
-    height: int
-    label: str
-    rows: Sequence[MessageRow | NoteRow]
-
-    @property
-    def label_y(self) -> int:
-        return self.y + 20
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """Everything that is drawn."""
-
-    diagram: Diagram
-    heads: Sequence[Head]
-    groups: Sequence[TurnGroup]
-    columns: Columns
-    width: int
-    #: Height below the boxes of the lanes.
-    height: int
-
-    @property
-    def lane_width(self) -> int:
-        """Return the width of notes."""
-        return self.width - self.columns.times - 8
-
-    @property
-    def middle(self) -> int:
-        """Return the center of notes."""
-        return self.columns.times + self.lane_width // 2
-
-    @property
-    def total_height(self) -> int:
-        """Return the height of a file: boxes and rows."""
-        return self.height + HEAD_HEIGHT
-
-
-def drawing_of(diagram: Diagram, columns: Columns = WIDE) -> Drawing:
+def drawing_of(diagram: Diagram, columns: Columns = WIDE) -> dict[str, Any]:
+    """Return what `wire/sequence.html` and `wire/sequence.svg` draw, with all positions."""
     heads = list(_heads(diagram.lanes, columns))
-    width = heads[-1].x + columns.margin
-    draw = _Rows(diagram, {head.lane.key: head.x for head in heads}, columns, width)
-    groups: list[TurnGroup] = []
+    width = heads[-1]["x"] + columns.margin
+    draw = _Rows(diagram, {head["lane"].key: head["x"] for head in heads}, columns, width)
+    groups = []
     y = 0
     for turn in diagram.turns:
-        label = fit(f"Turn {turn.number}: {turn.label}", width - 90, LABEL_SIZE)
-        rows = list(draw.rows(turn.items, y + TURN))
         height = TURN + sum(map(_height, turn.items))
-        groups.append(TurnGroup(turn, y, height + BELOW // 2, label, rows))
+        groups.append(
+            {
+                "turn": turn,
+                "y": y,
+                "height": height + BELOW // 2,
+                "label": fit(f"Turn {turn.number}: {turn.label}", width - 90, LABEL_SIZE),
+                "label_y": y + 20,
+                "rows": list(draw.rows(turn.items, y + TURN)),
+            }
+        )
         y += height + BELOW
-    return Drawing(diagram, heads, groups, columns, width, y)
+    lane_width = width - columns.times - 8
+    return {
+        "diagram": diagram,
+        "heads": heads,
+        "groups": groups,
+        "columns": columns,
+        "width": width,
+        # Height below the boxes of the lanes; and that of a file, with the boxes.
+        "height": y,
+        "total_height": y + HEAD_HEIGHT,
+        # Width and center of notes.
+        "lane_width": lane_width,
+        "middle": columns.times + lane_width // 2,
+    }
 
 
-def _heads(lanes: Sequence[Lane], columns: Columns) -> Iterator[Head]:
+def _heads(lanes: Sequence[Lane], columns: Columns) -> Iterator[dict[str, Any]]:
+    """Yield the boxes of the lanes: the line of each begins below it, at `x`."""
     x = columns.times + columns.margin
     for number, lane in enumerate(lanes):
         if number:
             x += columns.distances.get(lane.kind, 0)
         inner = columns.box - 10
-        yield Head(
-            lane,
-            x,
-            x - columns.box // 2,
-            fit(lane.name, inner, LABEL_SIZE),
-            fit(lane.detail, inner, SMALL_SIZE),
-        )
+        yield {
+            "lane": lane,
+            "x": x,
+            "left": x - columns.box // 2,
+            "name": fit(lane.name, inner, LABEL_SIZE),
+            "detail": fit(lane.detail, inner, SMALL_SIZE),
+            "title": ", ".join(filter(None, (lane.name, lane.detail))),
+        }
 
 
 def _height(item: Item) -> int:
@@ -259,41 +145,50 @@ class _Rows:
     columns: Columns
     width: int
 
-    def rows(self, items: Sequence[Item], y: int) -> Iterator[MessageRow | NoteRow]:
+    def rows(self, items: Sequence[Item], y: int) -> Iterator[dict[str, Any]]:
+        """Yield a message as an arrow with its label above it, or a note over all lanes."""
+        space = self.width - self.columns.times - 2 * _PADDING
         for item in items:
             if isinstance(item, Note):
-                space = self.width - self.columns.times - 2 * _PADDING
-                yield NoteRow(item, y, fit(item.text, space, SMALL_SIZE))
+                text = fit(item.text, space, SMALL_SIZE)
+                yield {"note": item, "y": y, "box_y": y + 5, "text_y": y + 21, "text": text}
             else:
                 yield self._message(item, y)
             y += _height(item)
 
-    def _message(self, message: Message, y: int) -> MessageRow:
+    def _message(self, message: Message, y: int) -> dict[str, Any]:
         start, end = self.places[message.sender], self.places[message.receiver]
         height = _height(message)
+        line = y + height - 9
         sender = self.diagram.lane_name(message.sender)
         receiver = self.diagram.lane_name(message.receiver)
         middle, space = self._label(start, end)
-        label, detail = (
-            fit(message.label, space, LABEL_SIZE),
-            fit(message.detail, space, SMALL_SIZE),
-        )
+        label = fit(message.label, space, LABEL_SIZE)
+        detail = fit(message.detail, space, SMALL_SIZE)
         if self.columns.labels is None:
             # Not beyond the edges, as far as its width can be estimated.
             half = max(width_of(label, LABEL_SIZE), width_of(detail, SMALL_SIZE)) / 2 + 4
             middle = round(max(half, min(middle, self.width - half)))
-        return MessageRow(
-            message=message,
-            sentence=f"{sender} to {receiver}: {message.text}",
-            y=y,
-            height=height,
-            line=y + height - 9,
-            start=start,
-            end=end,
-            middle=middle,
-            label=label,
-            detail=detail,
-        )
+        return {
+            "message": message,
+            "sentence": f"{sender} to {receiver}: {message.text}",
+            # Upper edge, height, and the line of the arrow with its ends.
+            "y": y,
+            "height": height,
+            "line": line,
+            "start": start,
+            "end": end,
+            "head": _arrowhead(start, end, line, is_lost=message.is_lost),
+            # Center of the label.
+            "middle": middle,
+            "label": label,
+            "label_y": line - (21 if detail else 7),
+            "detail": detail,
+            "detail_y": line - 6,
+            "time_y": line + 4,
+            # In a file.
+            "colour": COLOURS.get(message.kind, INK_SOFT),
+        }
 
     def _label(self, start: int, end: int) -> tuple[int, int]:
         """Return center and width of the label between two lanes.
@@ -302,10 +197,21 @@ class _Rows:
         """
         if self.columns.labels is None:
             return (start + end) // 2, self.width - 8
-        center = self.places[_PLAYGROUND]
+        center = self.places[LaneKind.PLAYGROUND.value]
         other = start + end - center
         edge = max(center - self.columns.labels, min(center + self.columns.labels, other))
         return (center + edge) // 2, abs(edge - center) - 2 * _PADDING
+
+
+def _arrowhead(start: int, end: int, y: int, *, is_lost: bool) -> str:
+    """Return the path of an arrowhead, or of a cross if the message was lost."""
+    towards = 1 if end > start else -1
+    tip = end - towards
+    back = tip - towards * (_HEAD + 2)
+    if is_lost:
+        a, b = back - _HEAD + 1, back + _HEAD - 1
+        return f"M{a} {y - 5}L{b} {y + 5}M{b} {y - 5}L{a} {y + 5}"
+    return f"M{tip} {y}L{back} {y - _HEAD + 1}V{y + _HEAD - 1}Z"
 
 
 # --- labels -------------------------------------------------------------------------------------
