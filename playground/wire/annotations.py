@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -57,67 +57,6 @@ class FindingNote(NamedTuple):
     finding: Finding
 
 
-@dataclass(frozen=True, slots=True)
-class MeaningView:
-    """An annotation as its template shows it."""
-
-    annotation: Annotation
-    #: From 1, in reading order, and the number of the last meaning within it.
-    number: int
-    last: int
-    #: The bytes on one line, shortened.
-    excerpt: str
-    findings: list[FindingNote]
-
-    @property
-    def label(self) -> str:
-        return _LABELS.get(self.annotation.kind, self.annotation.kind.value)
-
-    @property
-    def kind(self) -> str:
-        return self.annotation.kind.value.replace(" ", "-")
-
-    @property
-    def name(self) -> str:
-        return shorten(self.annotation.name, MAX_NAME)
-
-    @property
-    def indent(self) -> int:
-        return min(self.annotation.depth, MAX_INDENT)
-
-    @property
-    def section(self) -> str:
-        found = self.annotation.explanation
-        return source_of(found.section) if found and found.section else ""
-
-
-@dataclass(frozen=True, slots=True)
-class BlockView:
-    """A block as its template shows it."""
-
-    block: AnnotatedBlock
-    #: Kind of its first event, or of the frame.
-    kind: str
-    #: What it is, in one line.
-    summary: str
-    #: Facts about a frame that is no bytes of HTTP.
-    facts: str
-    #: Each part of the text with the number of the innermost meaning, 0 for none; empty if only
-    #: its line is shown.
-    parts: list[tuple[str, int]]
-    meanings: list[MeaningView]
-    #: Whether only its line is shown, because an earlier event is of the same kind.
-    is_closed: bool
-    #: Whether it is an entry in Results.
-    is_entry: bool
-    findings: list[FindingNote]
-
-    @property
-    def more(self) -> int:
-        """Return the number of meanings that are not shown."""
-        return len(self.block.annotations) - len(self.meanings)
-
-
 def annotated_page(
     run: Run,
     report: ReportView | None,
@@ -126,7 +65,7 @@ def annotated_page(
     limit: int = BLOCKS,
     is_open: bool = False,
     shows_all: bool = False,
-) -> list[BlockView]:
+) -> list[dict[str, Any]]:
     """Return the blocks of a page: at most `limit`, after the frame with the number `offset`.
 
     The page ends with the block that exceeds `PAGE_BYTES`.
@@ -154,7 +93,7 @@ def annotated_page(
     findings = findings_by_frame(report)
     most = ALL_MEANINGS if shows_all else MEANINGS
     return [
-        block_view(
+        _block(
             block,
             readings.get(block.seq),
             findings.get(block.seq, ()),
@@ -207,15 +146,15 @@ def findings_by_frame(report: ReportView | None) -> dict[int | None, list[Findin
     return found
 
 
-def block_view(
+def _block(
     block: AnnotatedBlock,
     reading: _Reading | None,
-    findings: Iterable[FindingNote] = (),
+    findings: Iterable[FindingNote],
     *,
-    most: int = MEANINGS,
-    is_open: bool = False,
-    is_entry: bool = False,
-) -> BlockView:
+    most: int,
+    is_open: bool,
+    is_entry: bool,
+) -> dict[str, Any]:
     row = row_of(reading.frame, reading.events) if reading else None
     facts = ""
     if reading and block.kind in (FrameKind.OPEN, FrameKind.ERROR):
@@ -223,20 +162,26 @@ def block_view(
     here, beside = _located(block, findings)
     is_closed = block.is_repeated and not is_open and not here and not beside
     shown = [] if is_closed else block.annotations[:most]
-    return BlockView(
-        block,
-        kind=row.kind if row else block.kind.name.lower(),
-        summary=row.text if row else "",
-        facts=facts,
-        parts=[] if is_closed else list(_parts(block.text, shown)),
-        meanings=[
+    return {
+        "block": block,
+        # Kind of its first event, or of the frame; and what it is, in one line.
+        "kind": row.kind if row else block.kind.name.lower(),
+        "summary": row.text if row else "",
+        # Facts about a frame that is no bytes of HTTP.
+        "facts": facts,
+        # Each part of the text with the number of the innermost meaning, 0 for none.
+        "parts": [] if is_closed else list(_parts(block.text, shown)),
+        "meanings": [
             _meaning(number, block, shown, beside.get(number, []))
             for number in range(1, len(shown) + 1)
         ],
-        is_closed=is_closed,
-        is_entry=is_entry,
-        findings=here[:MAX_FINDINGS],
-    )
+        # The meanings that are not shown.
+        "more": len(block.annotations) - len(shown),
+        # Whether only its line is shown, because an earlier event is of the same kind.
+        "is_closed": is_closed,
+        "is_entry": is_entry,
+        "findings": here[:MAX_FINDINGS],
+    }
 
 
 def _located(
@@ -265,12 +210,25 @@ def _meaning(
     block: AnnotatedBlock,
     shown: Sequence[Annotation],
     findings: list[FindingNote],
-) -> MeaningView:
+) -> dict[str, Any]:
+    """Return meaning `number` of a block, from 1; `last` is that of the last one within it."""
     annotation, last = shown[number - 1], number
     while last < len(shown) and shown[last].depth > annotation.depth:
         last += 1
     excerpt = " ".join(block.text[annotation.start : annotation.end][:200].split())
-    return MeaningView(annotation, number, last, shorten(excerpt, 60), findings)
+    found = annotation.explanation
+    return {
+        "annotation": annotation,
+        "number": number,
+        "last": last,
+        "label": _LABELS.get(annotation.kind, annotation.kind.value),
+        "kind": annotation.kind.value.replace(" ", "-"),
+        "name": shorten(annotation.name, MAX_NAME),
+        "indent": min(annotation.depth, MAX_INDENT),
+        "section": source_of(found.section) if found and found.section else "",
+        "excerpt": shorten(excerpt, 60),
+        "findings": findings,
+    }
 
 
 def _parts(text: str, annotations: Sequence[Annotation]) -> Iterator[tuple[str, int]]:
