@@ -134,7 +134,11 @@ def _thing(item: Item) -> tuple[Facts, Lists]:
             facts.append(("Rating", _rating(value)))
         elif holds_items(key, value):
             continue  # Shown as cards of their own.
-        elif isinstance(value, list) and value and _is_list_of_lines(value):
+        elif (
+            isinstance(value, list)
+            and value
+            and all(isinstance(part, str | Mapping) for part in value[:MAX_LIST])
+        ):
             lines = [list_item_text(part, 300) for part in value[:MAX_LIST]]
             lists.append((label_text(key), list(filter(None, lines))))
         else:
@@ -142,11 +146,6 @@ def _thing(item: Item) -> tuple[Facts, Lists]:
         if len(facts) >= MAX_FACTS and len(lists) >= MAX_LISTS:
             break
     return facts[:MAX_FACTS], lists[:MAX_LISTS]
-
-
-def _is_list_of_lines(value: list[Any]) -> bool:
-    """Return whether each item of a list is shown as a line: only texts and objects."""
-    return all(isinstance(part, str | Mapping) for part in value[:MAX_LIST])
 
 
 def text(limit: int) -> Callable[[Any], str]:
@@ -444,9 +443,12 @@ class _NestedItems:
         parts = value if isinstance(value, list) else [value]
         shown = parts[: min(MAX_GROUP, self._remaining)]
         self._remaining -= len(shown)
-        items = [
-            (card_of(part), self.groups(part, depth - 1)) for part in map(_unwrap_list_item, shown)
-        ]
+        items = []
+        for part in shown:
+            # A `ListItem` of schema.org has the item in it.
+            inner = part.get("item") if isinstance(part, Mapping) else None
+            item = inner if isinstance(inner, Mapping) else part
+            items.append((card_of(item), self.groups(item, depth - 1)))
         return NestedGroup(
             _GROUP_LABELS.get(key) or label_text(key), items, len(parts) - len(shown)
         )
@@ -459,13 +461,6 @@ def _is_group(key: str, value: Any, shown: Collection[str]) -> bool:
     return (
         key == "offers" and isinstance(value, list) and len(value) > 1 and holds_items(key, value)
     )
-
-
-def _unwrap_list_item(part: Any) -> Any:
-    """Return the item of a schema.org `ListItem`; other values as they are."""
-    if isinstance(part, Mapping) and isinstance(inner := part.get("item"), Mapping):
-        return inner
-    return part
 
 
 #: Links on a card; the raw JSON has the others.
@@ -560,11 +555,6 @@ def _short_url(url: str) -> str:
     return shorten(text, 60)
 
 
-def _is_plain_data(item: Any) -> bool:
-    """Return whether an item is plain data, with neither type nor name."""
-    return not (isinstance(item, Mapping) and (item.get("@type") or item.get("name")))
-
-
 def show_result(entry: Entry, thread: Thread) -> Shown:
     event = entry.event
     assert isinstance(event, ev.Result)
@@ -576,7 +566,8 @@ def show_result(entry: Entry, thread: Thread) -> Shown:
     if media := media_of(item):
         return "conversation/media.html#entry", {"media": MediaView(media)}
     buttons = action_buttons(item)
-    if thread.run.protocol == registry.ACTION and _is_plain_data(item):
+    is_named = isinstance(item, Mapping) and bool(item.get("@type") or item.get("name"))
+    if thread.run.protocol == registry.ACTION and not is_named:
         return "conversation/cards.html#data", {"json": pretty(item), "action_buttons": buttons}
     return "conversation/cards.html#card", {
         "card": card_of(item),
@@ -591,7 +582,3 @@ def result_line(event: ev.Result) -> str:
         return media_line(media)
     card = card_of(event.item)
     return f"{card.kind} · {card.title or card.text}"
-
-
-def result_payload(event: ev.Result) -> object:
-    return event.item if event.index is None else {"index": event.index, "item": event.item}

@@ -13,53 +13,64 @@ from playground.conversation.thread import CHILD_RUNS
 from playground.protocols import events as ev
 from playground.ui.formatting import MAX_LINE, value_text
 
+
+def _call_element(member: str) -> Element:
+    """Return the element of a tool call or its output, which has the value of `member`."""
+    return Element(
+        line=lambda event: f"{event.name} · {value_text(getattr(event, member), MAX_LINE)}",
+        payload=lambda event: {
+            "type": event.kind,
+            "call_id": event.call_id,
+            "name": event.name,
+            member: getattr(event, member),
+        },
+    )
+
+
+_METADATA = Element(notes.show_metadata, notes.metadata_line, lambda event: dict(event.meta))
+
 ELEMENTS.update(
     {
-        ev.Result: Element(results.show_result, results.result_line, results.result_payload),
+        ev.Result: Element(
+            results.show_result,
+            results.result_line,
+            lambda event: (
+                event.item if event.index is None else {"index": event.index, "item": event.item}
+            ),
+        ),
         ev.Text: Element(notes.show_text),
         ev.Elicitation: Element(elicitation.show_elicitation, close=elicitation.close_elicitation),
         ev.Promise: Element(promises.show_promise, lambda event: event.message or event.token),
         ev.Failure: Element(notes.show_failure, notes.failure_line),
-        ev.Started: Element(
-            notes.show_metadata, notes.metadata_line, lambda event: dict(event.meta)
-        ),
-        ev.Completed: Element(
-            notes.show_metadata, notes.metadata_line, lambda event: dict(event.meta)
-        ),
+        ev.Started: _METADATA,
+        ev.Completed: _METADATA,
         ev.Note: Element(
             notes.show_note,
             lambda event: f"{event.name} · {value_text(event.data, MAX_LINE)}",
             lambda event: event.data,
         ),
-        ev.Unknown: Element(notes.show_unknown, notes.unknown_line, lambda event: event.data),
+        ev.Unknown: Element(
+            notes.show_unknown,
+            lambda event: f"{event.name} · {event.reason}" if event.reason else event.name,
+            lambda event: event.data,
+        ),
         ev.Log: Element(
-            notes.show_server_log,
-            notes.log_line,
+            lambda *_: notes.SERVER_LOG,
+            lambda event: " · ".join(
+                filter(None, (event.level, event.logger, value_text(event.data, MAX_LINE)))
+            ),
             lambda event: {"level": event.level, "logger": event.logger, "data": event.data},
         ),
         ev.Tools: Element(notes.show_tools, notes.tools_line, lambda event: list(event.tools)),
         ev.Progress: Element(line=progress.progress_text),
-        ev.Message: Element(messages.show_message, messages.message_line),
+        ev.Message: Element(
+            messages.show_message,
+            lambda event: " · ".join(filter(None, (event.type, event.role, event.status))),
+        ),
         ev.Content: Element(line=messages.content_line),
         ev.Status: Element(line=lambda event: f"{event.object} · {event.status}"),
-        ev.ToolCall: Element(
-            line=lambda event: f"{event.name} · {value_text(event.arguments, MAX_LINE)}",
-            payload=lambda event: {
-                "type": event.kind,
-                "call_id": event.call_id,
-                "name": event.name,
-                "arguments": event.arguments,
-            },
-        ),
-        ev.ToolOutput: Element(
-            line=lambda event: f"{event.name} · {value_text(event.output, MAX_LINE)}",
-            payload=lambda event: {
-                "type": event.kind,
-                "call_id": event.call_id,
-                "name": event.name,
-                "output": event.output,
-            },
-        ),
+        ev.ToolCall: _call_element("arguments"),
+        ev.ToolOutput: _call_element("output"),
     }
 )
 

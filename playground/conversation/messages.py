@@ -280,10 +280,6 @@ def _items(value: Any) -> list[Any]:
     return value if all(isinstance(each, Mapping) and "@type" in each for each in value) else []
 
 
-def message_line(event: Message) -> str:
-    return " · ".join(filter(None, (event.type, event.role, event.status)))
-
-
 def content_line(event: Content) -> str:
     if (media := content_media(event.kind, event.value)) and media.has_data:
         return f"{event.kind} {event.index} · {media_line(media)}"

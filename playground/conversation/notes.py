@@ -38,6 +38,10 @@ MAX_FORMAT_FACTS = 20
 MAX_TOOLS = 40
 
 
+#: The place of the log of a server, which is loaded when it is opened.
+SERVER_LOG: Shown = "conversation/notes.html#server_log", {}
+
+
 def show_text(entry: Entry, _: Thread) -> Shown:
     event = entry.event
     assert isinstance(event, ev.Text)
@@ -106,7 +110,7 @@ def show_note(entry: Entry, _: Thread) -> Shown:
     if meta := late_meta(event):
         return _format(meta)
     if event.name != "redirect":
-        return "conversation/notes.html#server_log", {}
+        return SERVER_LOG
     data = event.data if isinstance(event.data, Mapping) else {}
     location = data.get("location")
     link = safe_url(location)
@@ -117,22 +121,10 @@ def show_note(entry: Entry, _: Thread) -> Shown:
     }
 
 
-def show_server_log(_: Entry, __: Thread) -> Shown:
-    return "conversation/notes.html#server_log", {}
-
-
-def log_line(event: ev.Log) -> str:
-    return " · ".join(filter(None, (event.level, event.logger, value_text(event.data, MAX_LINE))))
-
-
 def show_unknown(entry: Entry, _: Thread) -> Shown:
     """Show a preview; the JSON below it is complete."""
     assert isinstance(entry.event, ev.Unknown)
     return "conversation/notes.html#unknown", {"preview": json_preview(entry.event.data, 300)}
-
-
-def unknown_line(event: ev.Unknown) -> str:
-    return f"{event.name} · {event.reason}" if event.reason else event.name
 
 
 def show_tools(entry: Entry, _: Thread) -> Shown:
