@@ -479,39 +479,25 @@ class Source:
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Grounding:
-    """The sources and facts of a result."""
-
-    sources: list[Source] = field(default_factory=list)
-    facts: list[tuple[str, str]] = field(default_factory=list)
-
-
-def grounding_of(item: Any) -> Grounding:
-    """Return the grounding of a result; empty if it has none."""
-    grounding = Grounding()
+def grounding_of(item: Any) -> dict[str, Any]:
+    """Return the `sources` and `facts` of a result, none if it has no grounding."""
     value = item.get("grounding") if isinstance(item, Mapping) else None
     members = value.items() if isinstance(value, Mapping) else [("source", value)]
+    sources: dict[str, Source] = {}
+    facts: Facts = []
     for name, member in islice(members, MAX_LIST):
-        if name != "@context":
-            _add_member(grounding, label_text(name), member)
-    seen = {source.url: source for source in reversed(grounding.sources)}
-    sources = [source for source in grounding.sources if seen[source.url] is source]
-    return Grounding(sources[:MAX_LINKS], grounding.facts[:MAX_FACTS])
-
-
-def _add_member(grounding: Grounding, name: str, value: Any) -> None:
-    """Add a member to `grounding`: its links, and everything else as a fact."""
-    rest = []
-    for part in value[:MAX_LIST] if isinstance(value, list) else [value]:
-        source = _source(part)
-        if source:
-            grounding.sources.append(source)
-            rest += list(_other_members(part))
-        elif text := _fact_text(part):
-            rest.append(text)
-    if rest:
-        grounding.facts.append((name, value_text("; ".join(rest), 300)))
+        if name == "@context":
+            continue
+        rest: list[str] = []
+        for part in member[:MAX_LIST] if isinstance(member, list) else [member]:
+            if source := _source(part):
+                sources.setdefault(source.url, source)
+                rest += _other_members(part)
+            elif text := _fact_text(part):
+                rest.append(text)
+        if rest:
+            facts.append((label_text(name), value_text("; ".join(rest), 300)))
+    return {"sources": list(sources.values())[:MAX_LINKS], "facts": facts[:MAX_FACTS]}
 
 
 def _fact_text(value: Any) -> str:

@@ -58,9 +58,8 @@ def show_text(entry: Entry, _: Thread) -> Shown:
 def show_failure(entry: Entry, _: Thread) -> Shown:
     event = entry.event
     assert isinstance(event, ev.Failure)
-    explanation = failures.explain(event.code)
     return "conversation/notes.html#failure", {
-        "explanation": explanation,
+        "explanation": failures.explain(event.code),
         "details": table_of(event.details),
     }
 
@@ -83,9 +82,8 @@ def _format(meta: Mapping[str, Any]) -> Shown:
     facts = meta_facts(meta)
     name = facts.pop("response_format", None)
     is_app = name == "chatgpt_app" or any(fact.startswith("openai/") for fact in facts)
-    format_name = value_text(name, 80)
     return "conversation/notes.html#format", {
-        "format": format_name,
+        "format": value_text(name, 80),
         "facts": _shown_facts(facts),
         "is_app": is_app,
     }
@@ -112,12 +110,10 @@ def show_note(entry: Entry, _: Thread) -> Shown:
     if event.name != "redirect":
         return SERVER_LOG
     data = event.data if isinstance(event.data, Mapping) else {}
-    location = data.get("location")
-    link = safe_url(location)
     return "conversation/notes.html#redirect", {
         "status": data.get("status"),
-        "location": location,
-        "url": link,
+        "location": data.get("location"),
+        "url": safe_url(data.get("location")),
     }
 
 

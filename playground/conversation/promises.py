@@ -251,8 +251,8 @@ def show_promise(entry: Entry, _: Thread) -> Shown:
 
 def child_runs(thread: Thread, ref: EntryRef) -> dict[str, Any]:
     """Return the promise of an entry with its polls, and the run with its final response."""
-    promise = thread.promise_at(ref)
-    if promise is None:
+    promise = thread.promise
+    if promise is None or (promise.entry_seq, promise.entry_part) != ref:
         return {"promise": None, "promise_view": None, "answer": None}
     polls = thread.runs_at(ref, RunKind.POLL, RunKind.CANCEL)
     return {

@@ -148,10 +148,6 @@ class Thread:
         """Return the child runs of an entry, oldest first; with `kinds` only of these kinds."""
         return [run for run in self._by_entry.get(ref, ()) if not kinds or run.kind in kinds]
 
-    def promise_at(self, ref: EntryRef) -> PolledPromise | None:
-        promise = self.promise
-        return promise if promise and (promise.entry_seq, promise.entry_part) == ref else None
-
     def stamps(self) -> dict[EntryRef, tuple[object, ...]]:
         """Return for each entry with child runs a value that changes whenever these do."""
         stamps: dict[EntryRef, tuple[object, ...]] = {

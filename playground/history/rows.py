@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db.models.functions import Length
@@ -14,61 +15,39 @@ from playground.models.collection_runs import count_verdicts
 from playground.protocols.diff import Difference, compare_documents
 from playground.ui.formatting import json_preview
 
-#: Most steps of a collection run that the sidebar lists; its page has all.
-MAX_STEPS = 200
 #: Longest request document that the sidebar compares, as stored, and most documents of a page.
 MAX_DOCUMENT, MAX_DOCUMENTS = 8_000, 40
 #: Characters of a value in a change.
 _MAX_VALUE = 24
 
 
-@dataclass(frozen=True, slots=True)
-class SidebarRun:
-    """A run as a row of the sidebar."""
+def sidebar_rows(entries: Sequence[Run | CollectionRun]) -> list[dict[str, Any]]:
+    """Return the rows for `history/sidebar.html`: runs, and collection runs with their verdicts.
 
-    run: Run
-    #: What differs from the latest earlier run with the same text: "prefer.mode list → summarize";
-    #: "" for nothing, or for another text.
-    change: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SidebarGroup:
-    """A collection run as a row of the sidebar, which stands for its runs."""
-
-    collection_run: CollectionRun
-    passed: int
-    failed: int
-
-    @property
-    def state(self) -> str:
-        """Return `running`, `failed` or `passed`, or the state of a run that did not complete."""
-        run = self.collection_run
-        if run.state != CollectionRun.State.COMPLETED:
-            return str(run.state)
-        return "failed" if self.failed else "passed"
-
-
-def sidebar_rows(entries: Sequence[Run | CollectionRun]) -> list[SidebarRun | SidebarGroup]:
-    groups = _groups([entry for entry in entries if isinstance(entry, CollectionRun)])
-    runs = [entry for entry in entries if isinstance(entry, Run)]
-    changes = dict(_changes(runs))
+    `change` is what differs from the latest earlier run with the same text, such as "prefer.mode
+    list → summarize"; "" for nothing, or for another text.
+    """
+    counts = count_verdicts([entry for entry in entries if isinstance(entry, CollectionRun)])
+    changes = dict(_changes([entry for entry in entries if isinstance(entry, Run)]))
     return [
-        SidebarRun(entry, changes.get(entry.pk, "")) if isinstance(entry, Run) else groups[entry.pk]
+        {"run": entry, "change": changes.get(entry.pk, "")}
+        if isinstance(entry, Run)
+        else _group(entry, counts[entry.pk])
         for entry in entries
     ]
 
 
-def _groups(collection_runs: Sequence[CollectionRun]) -> dict[UUID, SidebarGroup]:
-    """Return collection runs with their verdicts, counted in one query."""
-    counts = count_verdicts(collection_runs)
+def _group(run: CollectionRun, counts: Counter[str]) -> dict[str, Any]:
+    """Return a collection run as a row that stands for its runs."""
+    failed = counts[Step.Verdict.UNMET] + counts[Step.Verdict.UNSENT]
+    state = str(run.state)
+    if state == CollectionRun.State.COMPLETED:
+        state = "failed" if failed else "passed"
     return {
-        each.pk: SidebarGroup(
-            each,
-            passed=counts[each.pk][Step.Verdict.MET],
-            failed=counts[each.pk][Step.Verdict.UNMET] + counts[each.pk][Step.Verdict.UNSENT],
-        )
-        for each in collection_runs
+        "collection_run": run,
+        "passed": counts[Step.Verdict.MET],
+        "failed": failed,
+        "state": state,
     }
 
 
@@ -125,8 +104,3 @@ def _change_text(difference: Difference) -> str:
         return f"{path} reordered"
     left, right = (json_preview(each, _MAX_VALUE) for each in (difference.left, difference.right))
     return f"{path} {left} → {right}"
-
-
-def sidebar_steps(collection_run: CollectionRun) -> list[Step]:
-    """Return the first steps of a collection run for the sidebar, one more than it lists."""
-    return list(collection_run.steps.order_by("number").defer("checks")[: MAX_STEPS + 1])

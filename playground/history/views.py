@@ -40,7 +40,7 @@ from playground.engine.retention import (
     retention_reasons_by_id,
     with_descendants,
 )
-from playground.history.rows import MAX_STEPS, sidebar_rows, sidebar_steps
+from playground.history.rows import sidebar_rows
 from playground.models import Agent, CollectionRun, Retention, Run, RunSource, RunState
 from playground.models.driving import mark_interrupted
 from playground.models.history import (
@@ -57,6 +57,8 @@ from playground.models.storage import COUNT_LIFETIME, StorageUsage
 from playground.protocols.events import Outcome
 from playground.ui.helpers import is_htmx, previous_page
 
+#: Most steps of a collection run that the sidebar lists; its page has all.
+MAX_STEPS = 200
 #: Maximum number of runs that are deleted at once.
 MAX_SELECTED = 200
 #: Reasons that prevent a deletion: the run is in use.
@@ -233,7 +235,8 @@ def _list_steps(request: HttpRequest, key: str) -> HttpResponse:
         found = None
     if found is None:
         raise Http404
-    steps = sidebar_steps(found)
+    # One more than are listed.
+    steps = list(found.steps.order_by("number").defer("checks")[: MAX_STEPS + 1])
     context = {"collection_run": found, "steps": steps[:MAX_STEPS], "more": steps[MAX_STEPS:]}
     return render(request, "history/sidebar.html#steps", context)
 

@@ -196,16 +196,14 @@ def _request_path_problem(path: str) -> str:
     return f"Nothing is there. The body of the request is $.document; the members are {names}."
 
 
-def _answer_path_problem(path: str) -> str:
-    return "" if path.strip() == "$" else "Must be $: the answer is a string without members."
-
-
 #: The members of a request that have members.
 _OBJECTS = ("document", "answers")
 _FIRST_MEMBER = re.compile(r"\$\.([A-Za-z_]\w*)")
 _PATHS: Mapping[str, Callable[[str], str]] = {
     "request": _request_path_problem,
-    "answer": _answer_path_problem,
+    "answer": lambda path: (
+        "" if path.strip() == "$" else "Must be $: the answer is a string without members."
+    ),
 }
 
 

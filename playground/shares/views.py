@@ -17,6 +17,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.text import capfirst
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -173,7 +174,7 @@ def share(request: HttpRequest, token: str) -> HttpResponse:
     if found.run is None:
         template, context = "shares/collection.html", _collection_context(request, found)
     elif request.GET.get("part") == "details":
-        template, context = "shares/run.html#details", _details_context(request, found.run)
+        template, context = "shares/run.html#details", _run_details(request, found.run)
     else:
         template, context = "shares/run.html", _run_context(request, found.run)
     response = render(request, template, context | {"share": found})
@@ -181,20 +182,6 @@ def share(request: HttpRequest, token: str) -> HttpResponse:
     # Referrer-Policy keeps it from other sites.
     response["X-Robots-Tag"] = "noindex, nofollow"
     return response
-
-
-def _run_context(request: HttpRequest, run: Run) -> dict[str, Any]:
-    context = shared_run(run, results=int_param(request.GET, "results", 0))
-    if run.is_final or not context["live"]:
-        context |= _details_context(request, run)
-    if run.protocol != registry.ACTION:
-        context["workbench_link"] = _workbench_link(request, run)
-    return context
-
-
-def _details_context(request: HttpRequest, run: Run) -> dict[str, Any]:
-    offsets = {name: int_param(request.GET, name, 0) for name in ("events", "wire")}
-    return shared_details(run, **offsets)
 
 
 def _collection_context(request: HttpRequest, found: Share) -> dict[str, Any]:
@@ -220,17 +207,12 @@ def _request_context(request: HttpRequest, saved: SavedRequest) -> dict[str, Any
         "address": clean_url_template(saved.address),
         "document": readable(saved.document),
         "expected": [
-            _described(each)
+            capfirst(EXPECTATION_TYPES[each["type"]].describe(each))
             for each in saved.expectations
             if not expectation_errors(json.dumps(each))
         ],
         "link": _workbench_link(request, saved),
     }
-
-
-def _described(expectation: dict[str, Any]) -> str:
-    sentence = EXPECTATION_TYPES[expectation["type"]].describe(expectation)
-    return sentence[:1].upper() + sentence[1:]
 
 
 def _shared_collection(token: str) -> Collection:
@@ -280,19 +262,21 @@ _SESSION = "mcp-session-id"
 _HEADS = frozenset({FrameKind.CALL, FrameKind.HEAD})
 
 
-def shared_run(run: Run, *, results: int = 0) -> dict[str, Any]:
-    """Return the context of `shares/run.html`, with the results from number `results` on.
+def _run_context(request: HttpRequest, run: Run) -> dict[str, Any]:
+    """Return the context of `shares/run.html`, with the results from number `?results=` on.
 
     Reads the run up to the end of the page. Nothing links to a page of the owner. The page follows
     its run until nothing more is to come, if it shows the first results.
     """
+    results = int_param(request.GET, "results", 0)
     reader = ThreadReader(run)
     thread = Thread(run, readonly=True)
     entries = reader.read_to(run.frames, 0 if results else CARDS, run.frames)
     pinned = [entry for entry in entries if entry.pinned]
     page = ThreadReader(run).page(results, CARDS) if results else window(entries, 0)
     settled = run.is_final and thread.is_settled
-    return {
+    live = not settled and not results
+    context = {
         **status_context(run),
         "readonly": True,
         "progress": None if run.is_final else progress_of(reader.progress),
@@ -308,18 +292,23 @@ def shared_run(run: Run, *, results: int = 0) -> dict[str, Any]:
         "cursor": reader.cursor,
         "entries": reader.entries,
         "settled": settled,
-        "live": not settled and not results,
+        "live": live,
     }
+    if run.is_final or not live:
+        context |= _run_details(request, run)
+    if run.protocol != registry.ACTION:
+        context["workbench_link"] = _workbench_link(request, run)
+    return context
 
 
-def shared_details(run: Run, *, events: int = 0, wire: int = 0) -> dict[str, Any]:
-    """Return the context of `shares/run.html#details`, each part from an offset.
+def _run_details(request: HttpRequest, run: Run) -> dict[str, Any]:
+    """Return the context of `shares/run.html#details`, with what follows `?events=` and `?wire=`.
 
     Credentials and session ids are masked.
     """
-    read = islice(read_events(run, events), EVENTS)
+    read = islice(read_events(run, int_param(request.GET, "events", 0)), EVENTS)
     rows = rows_of((_masked_frame(frame), found) for frame, found in read)
-    frames = list(islice(run.read_frames(wire), BLOCKS))
+    frames = list(islice(run.read_frames(int_param(request.GET, "wire", 0)), BLOCKS))
     return {
         "run": run,
         "rows": rows,
@@ -350,16 +339,14 @@ def _masked_frame(frame: Frame) -> Frame:
     if frame.kind not in _HEADS:
         return frame
     head, end, body = frame.data.partition(b"\r\n\r\n")
-    first, *lines = head.decode("utf-8", "surrogateescape").split("\r\n")
-    method, _, rest = first.partition(" ")
+    lines = head.decode("utf-8", "surrogateescape").split("\r\n")
+    method, _, rest = lines[0].partition(" ")
     url, space, protocol = rest.rpartition(" ")
     if frame.kind is FrameKind.CALL and space:
-        first = f"{method} {clean_url_template(url)} {protocol}"
-    text = "\r\n".join([first, *(_masked_header(line) for line in lines)])
+        lines[0] = f"{method} {clean_url_template(url)} {protocol}"
+    for at, line in enumerate(lines[1:], 1):
+        name, colon, _ = line.partition(":")
+        if colon and (is_credential(name.strip()) or name.strip().lower() == _SESSION):
+            lines[at] = f"{name}: {MASK}"
+    text = "\r\n".join(lines)
     return replace(frame, data=text.encode("utf-8", "surrogateescape") + end + body)
-
-
-def _masked_header(line: str) -> str:
-    name, colon, _ = line.partition(":")
-    is_secret = is_credential(name.strip()) or name.strip().lower() == _SESSION
-    return f"{name}{colon} {MASK}" if is_secret and colon else line

@@ -57,57 +57,6 @@ class FindingNote(NamedTuple):
     finding: Finding
 
 
-def annotated_page(
-    run: Run,
-    report: ReportView | None,
-    *,
-    offset: int = 0,
-    limit: int = BLOCKS,
-    is_open: bool = False,
-    shows_all: bool = False,
-) -> list[dict[str, Any]]:
-    """Return the blocks of a page: at most `limit`, after the frame with the number `offset`.
-
-    The page ends with the block that exceeds `PAGE_BYTES`.
-
-    `is_open` shows the meanings of events like earlier ones; `shows_all` shows all
-    meanings of each block. `report` is the conformance report of a run that has ended.
-    """
-    annotator = Annotator(run.protocol, run.binding, run.version)
-    frames = run.read_frames()
-    blocks: list[AnnotatedBlock] = []
-    total = 0
-    for block in annotator.blocks(_after(frames, offset, annotator)):
-        blocks.append(block)
-        total += len(block.text)
-        if len(blocks) >= limit or total > PAGE_BYTES:
-            break
-    if not blocks:
-        return []
-    if not run.is_final and blocks[-1].last >= run.frames:
-        # More of it may follow.
-        blocks[-1].annotations = [
-            each for each in blocks[-1].annotations if each.kind is not AnnotationKind.PROBLEM
-        ]
-    readings = _readings(run, offset, max(block.last for block in blocks))
-    findings = findings_by_frame(report)
-    most = ALL_MEANINGS if shows_all else MEANINGS
-    return [
-        _block(
-            block,
-            readings.get(block.seq),
-            findings.get(block.seq, ()),
-            most=most,
-            is_open=is_open,
-            is_entry=any(
-                seq in readings and readings[seq].is_entry
-                for seq in (block.seq, block.last + 1 if block.kind is FrameKind.BODY else 0)
-            ),
-        )
-        for block in blocks
-    ]
-
-
 def _after(frames: Iterator[Frame], offset: int, annotator: Annotator) -> Iterator[Frame]:
     for frame in frames:
         if frame.seq > offset:
@@ -257,19 +206,47 @@ def _parts(text: str, annotations: Sequence[Annotation]) -> Iterator[tuple[str, 
 
 @require_safe
 def blocks(request: HttpRequest, pk: str) -> HttpResponse:
-    """Show blocks from `?offset=`, `?count=` of them at most.
+    """Show blocks after frame `?offset=`, `?count=` of them at most, up to `PAGE_BYTES`.
 
     `?open=1` shows the meanings of events like earlier ones, `?all=1` all meanings of a block.
     """
     run = get_run(request, pk)
-    is_single, shows_all = "open" in request.GET, "all" in request.GET
-    found = annotated_page(
-        run,
-        report_on(run),
-        offset=int_param(request.GET, "offset", 0),
-        limit=min(int_param(request.GET, "count", 0) or BLOCKS, BLOCKS),
-        is_open=is_single,
-        shows_all=shows_all,
-    )
-    context = {"run": run, "blocks": found, "single": is_single, "shows_all": shows_all}
+    offset = int_param(request.GET, "offset", 0)
+    is_open, shows_all = "open" in request.GET, "all" in request.GET
+    found = _read_blocks(run, offset, int_param(request.GET, "count", 0) or BLOCKS)
+    readings = _readings(run, offset, max(block.last for block in found)) if found else {}
+    findings = findings_by_frame(report_on(run))
+    views = [
+        _block(
+            block,
+            readings.get(block.seq),
+            findings.get(block.seq, ()),
+            most=ALL_MEANINGS if shows_all else MEANINGS,
+            is_open=is_open,
+            is_entry=any(
+                seq in readings and readings[seq].is_entry
+                for seq in (block.seq, block.last + 1 if block.kind is FrameKind.BODY else 0)
+            ),
+        )
+        for block in found
+    ]
+    context = {"run": run, "blocks": views, "single": is_open, "shows_all": shows_all}
     return render(request, "wire/annotations.html", context)
+
+
+def _read_blocks(run: Run, offset: int, limit: int) -> list[AnnotatedBlock]:
+    """Return at most `limit` blocks; the last one is that which exceeds `PAGE_BYTES`."""
+    annotator = Annotator(run.protocol, run.binding, run.version)
+    found: list[AnnotatedBlock] = []
+    total = 0
+    for block in annotator.blocks(_after(run.read_frames(), offset, annotator)):
+        found.append(block)
+        total += len(block.text)
+        if len(found) >= min(limit, BLOCKS) or total > PAGE_BYTES:
+            break
+    if found and not run.is_final and found[-1].last >= run.frames:
+        # More of it may follow.
+        found[-1].annotations = [
+            each for each in found[-1].annotations if each.kind is not AnnotationKind.PROBLEM
+        ]
+    return found
