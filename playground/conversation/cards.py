@@ -354,7 +354,7 @@ def card_of(item: Any) -> ResultCard:
         family=row.family,
         title=unescape(_title(item)),
         url=safe_url(item.get("url")) or safe_url(item.get("@id")),
-        image=_image(item.get("image", item.get("thumbnailUrl"))) or _content_image(item),
+        image=_image(item),
         text=unescape(value_text(next(filter(None, map(item.get, _TEXTS)), None))),
         facts=[(label, unescape(value)) for label, value in facts if value],
         lists=[(label, list(map(unescape, parts))) for label, parts in lists if parts],
@@ -404,16 +404,15 @@ def _title(item: Item) -> str:
     return value_text(item.get("url") or item.get("@id"), 200)
 
 
-def _image(value: Any) -> str | None:
+def _image(item: Item) -> str | None:
+    """Return the URL of the picture of an item, or of the picture that a media object is."""
+    value = item.get("image", item.get("thumbnailUrl"))
     if isinstance(value, list):
         value = value[0] if value else None
     if isinstance(value, Mapping):
         value = value.get("url") or value.get("contentUrl")
-    return safe_url(value)
-
-
-def _content_image(item: Item) -> str | None:
-    """Return the URL of the picture that a media object of schema.org is, None for others."""
+    if url := safe_url(value):
+        return url
     media_type = value_text(item.get("encodingFormat"), 100).lower()
     is_image = type_of(item) == "ImageObject" or media_type.startswith("image/")
     return safe_url(item.get("contentUrl")) if is_image and "svg" not in media_type else None

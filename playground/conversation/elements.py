@@ -27,7 +27,11 @@ def _call_element(member: str) -> Element:
     )
 
 
-_METADATA = Element(notes.show_metadata, notes.metadata_line, lambda event: dict(event.meta))
+_METADATA = Element(
+    notes.show_metadata,
+    lambda event: value_text(dict(event.meta), MAX_LINE),
+    lambda event: dict(event.meta),
+)
 
 ELEMENTS.update(
     {

@@ -89,10 +89,6 @@ def _format(meta: Mapping[str, Any]) -> Shown:
     }
 
 
-def metadata_line(event: ev.Started | ev.Completed) -> str:
-    return value_text(dict(event.meta), MAX_LINE)
-
-
 def _shown_facts(facts: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     """Return facts as (name, value as text, whether that is text of the agent)."""
     members = list(facts.items())[:MAX_FORMAT_FACTS]

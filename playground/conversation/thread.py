@@ -263,7 +263,9 @@ def pending_tool_calls(run: Run) -> Sequence[PendingToolCall]:
     pending: list[PendingToolCall] = []
     labels: set[str] = set()
     counts: Counter[str] = Counter()
-    for joined in ThreadReader(run).read_messages():
+    reader = ThreadReader(run)
+    reader.read_all()
+    for joined in reader.messages:
         if (call := joined.pending_call) and joined.number is not None:
             label = name = call.name or call.call_id or "call"
             while label in labels:

@@ -102,10 +102,16 @@ class ThreadReader:
                 self._read(batch)
         return page[:count]
 
+    def read_all(self) -> list[Entry]:
+        """Return all entries, reading all frames; the messages are complete then."""
+        return [entry for batch in self._run.batches() for entry in self._read(batch)]
+
     def by_index(self) -> list[Entry]:
         """Return all entries in the order of their `index`, those without one last."""
-        entries = [entry for batch in self._run.batches() for entry in self._read(batch)]
-        return sorted((entry for entry in entries if not entry.pinned), key=_index_key)
+        entries = [entry for entry in self.read_all() if not entry.pinned]
+        indexed = [(getattr(entry.event, "index", None), entry) for entry in entries]
+        indexed.sort(key=lambda pair: (pair[0] is None, pair[0] or 0))
+        return [entry for _, entry in indexed]
 
     def _skip(self, batch: FrameBatch) -> None:
         self.cursor = batch.last
@@ -140,21 +146,9 @@ class ThreadReader:
                     joined.number = self.entries
                 self.entries += not entry.pinned
 
-    def read_messages(self) -> MessageJoiner:
-        """Return the complete messages, reading all frames."""
-        for batch in self._run.batches():
-            self._read(batch)
-        return self.messages
-
     def entry_at(self, ref: EntryRef) -> Entry | None:
         """Return an entry, of a message with everything that belongs to it; reads all frames."""
-        entries = (entry for batch in self._run.batches() for entry in self._read(batch))
-        return next((each for each in list(entries) if each.ref == ref), None)
-
-
-def _index_key(entry: Entry) -> tuple[bool, int]:
-    index = getattr(entry.event, "index", None)
-    return index is None, index or 0
+        return next((each for each in self.read_all() if each.ref == ref), None)
 
 
 def message_part(run: Run, ref: EntryRef, number: int) -> MessagePart:

@@ -153,9 +153,6 @@ class RunUpdates:
             others = Run.objects.turns().unfinished().filter(conversation=run.conversation_id)
             self.other_turns = dict(others.exclude(pk=run.pk).values_list("pk", "state"))
 
-    def watch_turns(self, turns: Mapping[UUID, str]) -> None:
-        self.other_turns = {**turns, **self.other_turns}
-
     def needs_read(self, stored: Sequence[Stored]) -> bool:
         """Return whether the database has to be read to go on with what was stored.
 

@@ -206,7 +206,10 @@ def _check_row(check: Check) -> CheckRow:
     if check.met is None:  # It could be no valid expectation.
         return CheckRow("", check.expected, check.actual)
     expectation = dict(check.expectation)
-    name = _name_of(expectation.get("path", ""))
+    # As texts write it: `$.document.query['site']` is `query.site`.
+    path = expectation.get("path", "")
+    name = re.sub(r"\['([^']*)'\]", r".\1", path).removeprefix("$").removeprefix(".")
+    name = name.removeprefix("document.") or path
     if "matches" in expectation:  # Learners do not read patterns.
         return CheckRow(name, "", check.actual)
     if name:
@@ -216,12 +219,6 @@ def _check_row(check: Check) -> CheckRow:
     if name and expected.startswith(name):
         return CheckRow(name, expected.removeprefix(name).strip(), actual)
     return CheckRow("", expected, actual)
-
-
-def _name_of(path: str) -> str:
-    """Return a JSONPath as texts write it: `$.document.query['site']` is `query.site`."""
-    name = re.sub(r"\['([^']*)'\]", r".\1", path)
-    return name.removeprefix("$").removeprefix(".").removeprefix("document.") or path
 
 
 def lessons_of(user: User | AnonymousUser) -> QuerySet[Collection]:

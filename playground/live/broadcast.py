@@ -232,7 +232,7 @@ class RunFeed:
         stored = self._take_stored()
         self._ending_delays += self._delays
         self._delays = []
-        self._updates.watch_turns(self._new_turns)
+        self._updates.other_turns = self._new_turns | self._updates.other_turns
         self._new_turns = {}
         known = stored if self._is_attached else None
         reads = self._must_read or known is None or self._updates.needs_read(known)

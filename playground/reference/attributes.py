@@ -141,7 +141,17 @@ class AttributeView:
 
     @property
     def requirement(self) -> str:
-        return _requirement(self.attribute)
+        found = self.attribute
+        if found.is_required:
+            conditions = found.conditions
+            return f"Required if {_conditions(conditions)}" if conditions else "Required"
+        if found.required_if:
+            return f"Required if {_conditions(found.required_if)}"
+        if found.is_alternative:
+            return "Required in one of several forms"
+        if found.name == "0":
+            return ""
+        return f"Only if {_conditions(found.conditions)}" if found.conditions else "Optional"
 
     @property
     def source(self) -> str:
@@ -380,19 +390,6 @@ def _joined(parts: Sequence[Sequence[TypePart]]) -> Iterator[TypePart]:
         if at:
             yield " or ", False
         yield from part
-
-
-def _requirement(attribute: Attribute) -> str:
-    if attribute.is_required:
-        conditions = attribute.conditions
-        return f"Required if {_conditions(conditions)}" if conditions else "Required"
-    if attribute.required_if:
-        return f"Required if {_conditions(attribute.required_if)}"
-    if attribute.is_alternative:
-        return "Required in one of several forms"
-    if attribute.name == "0":
-        return ""
-    return f"Only if {_conditions(attribute.conditions)}" if attribute.conditions else "Optional"
 
 
 def _conditions(conditions: Iterable[Iterable[Condition]]) -> str:
