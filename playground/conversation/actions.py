@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from ipaddress import ip_address
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from asgiref.sync import sync_to_async
@@ -70,18 +70,7 @@ _NESTING = frozenset({dict, list})
 MAX_ACTIONS = 10
 
 
-class ActionButton(NamedTuple):
-    """An action as a button of a card."""
-
-    #: Number among the actions of the item.
-    number: int
-    label: str
-    #: Description by the agent, "" for none.
-    description: str
-    protocol: str
-
-
-def action_buttons(item: Any) -> list[ActionButton]:
+def action_buttons(item: Any) -> list[dict[str, Any]]:
     """Return the buttons of an item, one for each of its actions at any depth, the primary first.
 
     The primary action is the first that the agent marks with `"primary": true`, else the first.
@@ -94,15 +83,16 @@ def action_buttons(item: Any) -> list[ActionButton]:
     )
     primary = next(marked, 0)
     buttons = [
-        ActionButton(
-            number,
-            label_of(action),
-            value_text(action.description, 200),
-            value_text(action.protocol, 12) or "?",
-        )
+        {
+            # Among the actions of the item.
+            "number": number,
+            "label": label_of(action),
+            "description": value_text(action.description, 200),
+            "protocol": value_text(action.protocol, 12) or "?",
+        }
         for number, action in actions
     ]
-    return sorted(buttons, key=lambda button: button.number != primary)
+    return sorted(buttons, key=lambda button: button["number"] != primary)
 
 
 def _mentions_actions(item: Any) -> bool:
@@ -400,7 +390,7 @@ class McpServerView(_ServerView):
         return tools_of(self.description).get(self.tool)
 
     @property
-    def tools(self) -> NameChoices:
+    def tools(self) -> dict[str, Any]:
         return _name_choices(list(tools_of(self.description)), self.tool)
 
 
@@ -440,30 +430,24 @@ class A2AAgentView(_ServerView):
         return self.card is not None and self.card.has_skill(self.skill)
 
     @property
-    def skills(self) -> NameChoices:
+    def skills(self) -> dict[str, Any]:
         """Return the ids of its skills."""
         return _name_choices(
             [each.id for each in self.card.skills] if self.card else [], self.skill
         )
 
 
-class NameChoices(NamedTuple):
-    """Names to choose from."""
+def _name_choices(names: Sequence[str], wanted: str) -> dict[str, Any]:
+    """Return names to choose from: those `shown`, how many `more`, and the one `near` to another.
 
-    shown: Sequence[str]
-    #: Number of names that are not listed.
-    more: int
-    #: The name closest to the one in the action, "" for none.
-    near: str
-
-
-def _name_choices(names: Sequence[str], wanted: str) -> NameChoices:
+    `near` is "" for none.
+    """
     near = difflib.get_close_matches(wanted[:100], [name[:100] for name in names], 1)
-    return NameChoices(
-        [value_text(name, 80) for name in names[:MAX_NAMES]],
-        max(0, len(names) - MAX_NAMES),
-        value_text(near[0], 80) if near else "",
-    )
+    return {
+        "shown": [value_text(name, 80) for name in names[:MAX_NAMES]],
+        "more": max(0, len(names) - MAX_NAMES),
+        "near": value_text(near[0], 80) if near else "",
+    }
 
 
 def _members(value: Any) -> Mapping[str, Any]:

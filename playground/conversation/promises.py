@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import pairwise, takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
@@ -114,7 +114,7 @@ class PromiseView:
         return found
 
     @cached_property
-    def spark(self) -> Sparkline | None:
+    def spark(self) -> dict[str, Any] | None:
         points = ((each.get("at") or 0.0, each.get("progress")) for each in self.promise.updates)
         return sparkline([(at, progress) for at, progress in points if progress is not None])
 
@@ -194,21 +194,11 @@ class PromiseView:
         return max(0, len(self.runs) - LISTED)
 
 
-class Sparkline(NamedTuple):
-    """Progress over time as a line."""
-
-    #: The `points` of an SVG polyline.
-    points: str
-    #: The same as text.
-    label: str
-    width: float = WIDTH
-    height: float = HEIGHT
-
-
-def sparkline(reported: Sequence[tuple[float, float]]) -> Sparkline | None:
+def sparkline(reported: Sequence[tuple[float, float]]) -> dict[str, Any] | None:
     """Return the sparkline of (time in seconds, progress), oldest first; None for less than two.
 
-    Progress beyond 0 to 1 is left out.
+    `points` are those of an SVG polyline, `label` says the same as text. Progress
+    beyond 0 to 1 is left out.
     """
     reported = [(at, progress) for at, progress in reported if 0 <= progress <= 1]
     if len(reported) < 2:
@@ -227,7 +217,12 @@ def sparkline(reported: Sequence[tuple[float, float]]) -> Sparkline | None:
         description = f"from {values[0]} to {values[-1]} in {len(values)} reports"
     else:
         description = ", ".join(values)
-    return Sparkline(" ".join(place(*point) for point in reported), f"Progress: {description}")
+    return {
+        "points": " ".join(place(*point) for point in reported),
+        "label": f"Progress: {description}",
+        "width": WIDTH,
+        "height": HEIGHT,
+    }
 
 
 def percent(progress: float) -> str:

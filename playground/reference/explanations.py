@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import Any
 
 from playground.conversation.entries import element_of
 from playground.protocols import events as ev
 from playground.protocols import registry, schemas
 from playground.protocols.annotations import SchemaPlace
-from playground.protocols.explanations import Explanation, explain, schema_of_response
+from playground.protocols.explanations import explain, schema_of_response
 from playground.protocols.frames import FrameKind
 from playground.protocols.json_pointer import keys_of, pointer_of
 from playground.protocols.reference import reference
@@ -32,40 +32,11 @@ _NAME = re.compile(r"@?[A-Za-z_][\w-]{0,59}(\.@?[A-Za-z_][\w-]{0,59}){0,9}", re.
 _MAX_EXAMPLE = 300
 
 
-@dataclass(frozen=True, slots=True)
-class ExplanationView:
-    """What the popover shows of a name."""
-
-    name: str
-    #: Protocol of the schema, and its label with the version.
-    protocol: str
-    label: str
-    #: Location in the document, with dots; "" for the document itself.
-    place: str
-    #: None for a name that the schema does not describe.
-    found: Explanation | None
-
-    @property
-    def source(self) -> str:
-        """Return the label with the section of the specification, if the schema names one.
-
-        Sections of other schemas than those of requests name their specification themselves.
-        """
-        section = self.found.section if self.found else ""
-        if section and self.protocol in registry.PROTOCOLS:
-            return f"{self.label}, {source_of(section)}"
-        return section or self.label
-
-    @property
-    def example(self) -> str:
-        """Return the example as JSON on one line; "" for none."""
-        if self.found is None or self.found.example is None:
-            return ""
-        return shorten(json.dumps(self.found.example, ensure_ascii=False), _MAX_EXAMPLE)
-
-
-def explanation_view(protocol: str, version: str, schema: str, pointer: str) -> ExplanationView:
+def explanation_view(protocol: str, version: str, schema: str, pointer: str) -> dict[str, Any]:
     """Return what the popover shows of the value at a pointer into a document of a schema.
+
+    `found` is None for a name that the schema does not describe, `place` the location in the
+    document, with dots; "" for the document itself.
 
     Raises `ValueError` for a protocol, version or schema that does not exist, and for a pointer
     that is invalid or too long.
@@ -86,7 +57,20 @@ def explanation_view(protocol: str, version: str, schema: str, pointer: str) -> 
     if found and protocol == "playground":
         name = kind_label(name)
     label = version_title(protocol, version)
-    return ExplanationView(name, protocol, label, ".".join(names[:-1]), found)
+    section, example = (found.section, found.example) if found else ("", None)
+    source = section or label
+    if section and protocol in registry.PROTOCOLS:
+        # Sections of other schemas than those of requests name their specification themselves.
+        source = f"{label}, {source_of(section)}"
+    example_text = json.dumps(example, ensure_ascii=False) if example is not None else ""
+    return {
+        "name": name,
+        "label": label,
+        "place": ".".join(names[:-1]),
+        "found": found,
+        "source": source,
+        "example": shorten(example_text, _MAX_EXAMPLE),
+    }
 
 
 @cache
