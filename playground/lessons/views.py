@@ -45,11 +45,6 @@ class NewLessonForm(forms.Form):
 
     name = forms.CharField(max_length=120)
 
-    @property
-    def lesson(self) -> dict[str, Any]:
-        step = {"slug": "step-1", "title": "First step", "text": ""}
-        return {"version": VERSION, "steps": [step]}
-
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @ensure_csrf_cookie
@@ -60,8 +55,11 @@ def lessons(request: HttpRequest) -> HttpResponse:
     form = NewLessonForm(request.POST)
     if not form.is_valid():
         return _list(request, form, 422)
+    first = {"slug": "step-1", "title": "First step", "text": ""}
     created = Collection.objects.create(
-        owner=owner_of(request.user), name=form.cleaned_data["name"], lesson=form.lesson
+        owner=owner_of(request.user),
+        name=form.cleaned_data["name"],
+        lesson={"version": VERSION, "steps": [first]},
     )
     ordering.move_collection(created, ordering.END)
     return redirect("lesson-edit", created.slug)

@@ -26,36 +26,12 @@ from playground.ui.helpers import previous_page, redirect_with_note
 #: Browser features that no page uses. Browsers warn of names that they do not know, so this has
 #: only those that Chromium lists; other browsers ignore the header.
 _UNUSED_FEATURES = (
-    "accelerometer",
-    "autoplay",
-    "browsing-topics",
-    "camera",
-    "clipboard-read",
-    "display-capture",
-    "encrypted-media",
-    "fullscreen",
-    "gamepad",
-    "geolocation",
-    "gyroscope",
-    "hid",
-    "identity-credentials-get",
-    "idle-detection",
-    "local-fonts",
-    "magnetometer",
-    "microphone",
-    "midi",
-    "otp-credentials",
-    "payment",
-    "picture-in-picture",
-    "publickey-credentials-create",
-    "publickey-credentials-get",
-    "screen-wake-lock",
-    "serial",
-    "storage-access",
-    "usb",
-    "window-management",
-    "xr-spatial-tracking",
-)
+    "accelerometer autoplay browsing-topics camera clipboard-read display-capture encrypted-media "
+    "fullscreen gamepad geolocation gyroscope hid identity-credentials-get idle-detection "
+    "local-fonts magnetometer microphone midi otp-credentials payment picture-in-picture "
+    "publickey-credentials-create publickey-credentials-get screen-wake-lock serial "
+    "storage-access usb window-management xr-spatial-tracking"
+).split()
 _PERMISSIONS_POLICY = ", ".join(
     [*(f"{name}=()" for name in _UNUSED_FEATURES), "clipboard-write=(self)"]
 )

@@ -173,10 +173,9 @@ class _Children:
     """The child runs of one turn that are shown, oldest first, and how many are not."""
 
     runs: list[Run] = field(default_factory=list)
-    #: Polls that are left out.
+    #: Polls that are left out, and the first and the last of them.
     polls: int = 0
-    first_hidden_poll: Run | None = None
-    last_hidden_poll: Run | None = None
+    hidden_polls: Sequence[Run] = ()
     #: Other child runs that are left out.
     others: int = 0
 
@@ -196,13 +195,13 @@ def _children_of(turns: Sequence[Run]) -> Mapping[UUID, _Children]:
         if not level:
             break
     chosen: list[UUID] = []
-    hidden: dict[UUID, tuple[UUID, UUID]] = {}
+    hidden: dict[UUID, list[UUID]] = {}
     for turn, all_rows in rows.items():
         all_rows.sort()
         polls = [pk for _, pk, kind in all_rows if kind == RunKind.POLL]
         others = [pk for _, pk, kind in all_rows if kind != RunKind.POLL]
         if left_out := polls[FIRST_POLLS:-1]:
-            hidden[turn] = left_out[0], left_out[-1]
+            hidden[turn] = [left_out[0], left_out[-1]]
             found[turn].polls = len(left_out)
         found[turn].others = max(0, len(others) - MAX_CHILDREN)
         chosen += [*polls[:FIRST_POLLS], *polls[FIRST_POLLS:][-1:], *others[-MAX_CHILDREN:]]
@@ -210,9 +209,8 @@ def _children_of(turns: Sequence[Run]) -> Mapping[UUID, _Children]:
     for pk in chosen:
         if pk in runs:
             found[tops[pk]].runs.append(runs[pk])
-    for turn, (first, last) in hidden.items():
-        found[turn].first_hidden_poll = runs.get(first)
-        found[turn].last_hidden_poll = runs.get(last)
+    for turn, ends in hidden.items():
+        found[turn].hidden_polls = [runs[pk] for pk in ends if pk in runs]
     return found
 
 
@@ -348,8 +346,8 @@ def _child_begin(child: Run, offset: int) -> Iterator[Item]:
 
 def _hidden(turn: Run, agent: str, children: _Children) -> Iterator[Item]:
     """Yield what represents the child runs that are left out, with exact counts."""
-    first, last = children.first_hidden_poll, children.last_hidden_poll
-    if children.polls and first and last:
+    if len(children.hidden_polls) == 2:
+        first, last = children.hidden_polls
         at = microseconds_since(turn, first.started_at or first.created_at)
         until = microseconds_since(turn, last.started_at or last.created_at)
         noun = "poll" if children.polls == 1 else "polls"
