@@ -20,6 +20,13 @@ _EXACT = frozenset({"pre", "textarea"})
 #: An id, as a page and as SQLite write it.
 _UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}")
 _VOID = frozenset("base br col hr img input link meta source wbr".split())
+#: Elements that begin and end a line: white space beside their tags is not shown.
+_BLOCKS = frozenset(
+    "address article aside blockquote body br caption col colgroup datalist dd details dialog"
+    " div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hgroup hr"
+    " html legend li link main meta nav ol optgroup option p script section style summary table"
+    " tbody td template tfoot th thead title tr ul".split()
+)
 
 
 def stable(text: str) -> str:
@@ -45,9 +52,10 @@ class _Lines(HTMLParser):
         self.lines: list[str] = []
         self._text = ""
         self._exact = 0
+        self._after_block = True
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._end_text()
+        self._end_text(tag)
         self.lines.append(f"<{tag}>")
         for name, value in sorted(attrs, key=lambda pair: pair[0]):
             words = " ".join((value or "").split())
@@ -55,7 +63,7 @@ class _Lines(HTMLParser):
         self._exact += tag in _EXACT
 
     def handle_endtag(self, tag: str) -> None:
-        self._end_text()
+        self._end_text(tag)
         if tag not in _VOID:
             self.lines.append(f"</{tag}>")
         self._exact -= tag in _EXACT
@@ -65,19 +73,25 @@ class _Lines(HTMLParser):
 
     def close(self) -> None:
         super().close()
-        self._end_text()
+        self._end_text("html")
 
-    def _end_text(self) -> None:
-        text = repr(self._text) if self._exact else " ".join(self._text.split())
+    def _end_text(self, tag: str) -> None:
+        """Add the text before a tag."""
+        text = repr(self._text) if self._exact else re.sub(r"\s+", " ", self._text)
+        if not self._exact and self._after_block:
+            text = text.removeprefix(" ")
+        if not self._exact and tag in _BLOCKS:
+            text = text.removesuffix(" ")
         if text not in ("", "''"):
             self.lines.append(text)
-        self._text = ""
+        self._text, self._after_block = "", tag in _BLOCKS
 
 
 def lines_of(html: str) -> list[str]:
     """Return a line for each tag, attribute and text.
 
-    White space is collapsed but in `pre` and `textarea`; comments are left out.
+    White space is one space, none where a line begins or ends, and as written in `pre` and
+    `textarea`; comments are left out.
     """
     parser = _Lines()
     parser.feed(stable(html))
