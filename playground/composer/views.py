@@ -19,6 +19,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import reswap, retarget, trigger_client_event
 
+from playground.composer.fields import form_fields
 from playground.composer.forms import SendForm
 from playground.conversation.sending import start_run
 from playground.engine import preparation, tasks
@@ -40,9 +41,7 @@ from playground.models.collections import resolve_target
 from playground.models.conversations import turn_of
 from playground.models.rows import owner_of
 from playground.protocols import registry, schemas
-from playground.protocols.agent_api.parameters import PARAMETERS, Parameter
-from playground.protocols.agent_api.requests import SESSION
-from playground.reference.explanations import meaning
+from playground.protocols.headers import is_credential
 from playground.ui.calls import is_new_origin, shown_call
 from playground.ui.formatting import readable
 from playground.ui.helpers import find_run, get_run, is_htmx
@@ -50,8 +49,6 @@ from playground.variables.names import literal
 
 #: The pointer of a problem in a field; problems of other fields belong to the whole request.
 _PROBLEM_POINTERS = {"headers": HEADERS, "auth": AUTH, "expectations": EXPECTATIONS}
-#: The value types of a parameter's field, by the parameter's kind.
-_EDITORS = {"text": "text", "texts": "text list", "number": "number", "integer": "number"}
 #: The suggested request of the demo agent whose tool call the user answers.
 _SUGGESTED_TOOL_CALL = {
     "input": [
@@ -77,7 +74,6 @@ _SUGGESTED_TOOL_CALL = {
         }
     ],
 }
-_SESSION_FIELDS = frozenset({*SESSION, "user_id"})
 
 
 @require_POST
@@ -135,27 +131,13 @@ def composer_context(protocol: str) -> dict[str, Any]:
 
     An unknown protocol becomes the first one of the protocol table.
     """
-    parameters = [row for row in PARAMETERS.values() if row.name not in _SESSION_FIELDS]
-    session = [row for row in PARAMETERS.values() if row.name in _SESSION_FIELDS]
     return {
         "protocol": protocol if protocol in registry.PROTOCOLS else next(iter(registry.PROTOCOLS)),
         "versions": [
             (name, version) for name, row in registry.PROTOCOLS.items() for version in row.versions
         ],
-        "parameters": [_parameter_field(row) for row in parameters],
-        "session_fields": [_parameter_field(row) for row in session],
+        "fields": form_fields(),
         "tour_call": json.dumps(_SUGGESTED_TOOL_CALL),
-    }
-
-
-def _parameter_field(row: Parameter) -> dict[str, str]:
-    text = row.extension or meaning("agent-api", "request", f"/{row.name}")
-    expected = "" if row.kind == "text" else f" {row.expected[0].upper()}{row.expected[1:]}."
-    return {
-        "label": row.name,
-        "pointer": f"/{row.name}",
-        "types": _EDITORS[row.kind],
-        "hint": f"{text}{expected}",
     }
 
 
