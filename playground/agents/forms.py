@@ -53,10 +53,17 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         initial="0.55",
     )
     mcp_version = forms.ChoiceField(
-        choices=[("", "Automatic"), *mcp_versions.CHOICES], required=False, label="MCP version"
+        choices=[("", "Automatic"), *mcp_versions.CHOICES],
+        required=False,
+        label="MCP version",
+        help_text="Automatic tries server/discover first, then initialize.",
     )
     auth_secret = forms.CharField(
-        required=False, strip=True, label="Secret", widget=forms.PasswordInput
+        required=False,
+        strip=True,
+        label="Secret",
+        help_text="Token, key or password. Stored encrypted; sent to this agent’s origin only.",
+        widget=forms.PasswordInput,
     )
     headers = HeadersField(label="Extra headers")
 
@@ -67,11 +74,20 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
             "mcp_version", "own_ids", "auth", "auth_header", "auth_user", "auth_secret", "headers",
             "load_pictures", "notes",
         ]  # fmt: skip
+        help_texts = {
+            "binding": "Default transport; can be overridden per request.",
+            "own_ids": "Whether the first request of a conversation has a new session_id and"
+            " user_id, so that parallel requests don’t collide. Automatic: a session_id only.",
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name in ("protocol", "binding", "own_ids"):
             self.fields[name].required = False
+        if self.instance.auth_secret:
+            secret = self.fields["auth_secret"]
+            secret.help_text = "Stored encrypted; sent to this agent’s origin only."
+            secret.widget.attrs["placeholder"] = "•••••• stored; type to replace"
         if not settings.AGENT_IMAGES:
             del self.fields["load_pictures"]  # As stored, for when pictures are loaded again.
         self._opened_with = self.instance.handshake_key

@@ -193,12 +193,24 @@ class CollectionRunForm(forms.Form):
     requests = forms.MultipleChoiceField(required=False)
     environment = forms.ChoiceField(required=False)
     variables = forms.CharField(required=False, max_length=MAX_TEXT, strip=False)
-    agent = forms.ChoiceField(required=False)
+    agent = forms.ChoiceField(
+        required=False, help_text="Replaces the agent in every request with the same protocol."
+    )
     address = forms.CharField(required=False, max_length=MAX_URL)
     rows = forms.FileField(required=False, label="data file", allow_empty_file=True)
-    iterations = forms.IntegerField(required=False, min_value=1, max_value=MAX_ITERATIONS)
+    iterations = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MAX_ITERATIONS,
+        help_text="Default: 1, or one per row of the data file.",
+    )
     parallel = forms.IntegerField(
-        required=False, min_value=1, max_value=MAX_PARALLEL, initial=1, label="concurrency"
+        required=False,
+        min_value=1,
+        max_value=MAX_PARALLEL,
+        initial=1,
+        label="concurrency",
+        help_text="Iterations sent in parallel; also folders, if nothing is captured.",
     )
     bail = forms.BooleanField(required=False)
 

@@ -58,7 +58,10 @@ class MarkdownField(forms.CharField):
 #: Forms of the name and the text of a part; the workbench edits the document of a request.
 _FORMS: Mapping[type[Part], type[forms.ModelForm[Any]]] = {
     model: forms.modelform_factory(
-        model, fields=["name", text], field_classes={text: MarkdownField}
+        model,
+        fields=["name", text],
+        field_classes={text: MarkdownField},
+        help_texts={text: "Markdown: **bold**, lists, links, code."},
     )
     for model, text in (
         (Collection, "description"),

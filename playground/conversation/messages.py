@@ -311,6 +311,14 @@ class ToolCallForm(Question):
         return len(self.thread.waiting)
 
     @property
+    def included_fields(self) -> str:
+        """Return a selector of the fields outside the form that are sent with it."""
+        fields = "#composer [name='headers'], #agent-select, #address"
+        if self.answered_together == 1:
+            return fields
+        return f"[data-calls='{self.run.pk}'] [name]:not([type=hidden]), {fields}"
+
+    @property
     def is_approval(self) -> bool:
         return self.waiting.event.kind == APPROVAL
 

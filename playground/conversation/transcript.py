@@ -192,6 +192,11 @@ class Transcript:
         return self.owner is None and self.last.run.can_be_continued
 
     @property
+    def follow_up_label(self) -> str:
+        """Return what the form asks; it names the last turn where that is not the chosen one."""
+        return "a follow-up" + ("" if self.last.is_chosen else f" to turn {self.last.number}")
+
+    @property
     def can_be_continued(self) -> bool:
         """Return whether a follow-up can be asked: not after a turn that reached no agent."""
         return self.offers_follow_up and not is_unanswered(self.last.run)

@@ -98,7 +98,7 @@ class HistoryForm(forms.Form):
     agent = forms.CharField(required=False)
     state = forms.ChoiceField(choices=STATES, required=False)
     outcome = forms.ChoiceField(choices=OUTCOMES, required=False)
-    made_by = forms.ChoiceField(choices=RunSource.choices, required=False)
+    made_by = forms.ChoiceField(choices=RunSource.choices, required=False, label="Source")
     #: Days, both included.
     since = forms.DateField(required=False, input_formats=["%Y-%m-%d"], validators=_VALID_DAYS)
     until = forms.DateField(required=False, input_formats=["%Y-%m-%d"], validators=_VALID_DAYS)
@@ -340,8 +340,13 @@ def _back(request: HttpRequest) -> str:
 class RetentionForm(forms.Form):
     """A form of the limits; an empty field is no limit."""
 
-    days = forms.IntegerField(required=False, min_value=1)
-    runs = forms.IntegerField(required=False, min_value=1, max_value=MAX_RUNS)
+    days = forms.IntegerField(required=False, min_value=1, help_text="Delete older runs.")
+    runs = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MAX_RUNS,
+        help_text="Keep the newest. Polls and actions are not counted.",
+    )
 
     def clean_days(self) -> int | None:
         """Return the days, which are at most those of the setting."""

@@ -249,15 +249,45 @@ class StepForm(forms.Form):
     """A form of a step; members of the step that it does not have are unchanged."""
 
     title = forms.CharField(label="Title", max_length=120)
-    text = MarkdownField(label="Text")
+    text = MarkdownField(label="Text", help_text="Markdown: what to learn, and what to do.")
     request = forms.ChoiceField(label="Request to open", required=False)
-    look = ArrayField(label="Links to places")
-    question = forms.CharField(label="Question", required=False, max_length=1_000)
-    check_request = ArrayField(label="Expected of the request")
-    check_run = ArrayField(label="Expected of the response")
-    check_answer = ArrayField(label="Expected of the answer")
-    missing = forms.CharField(label="If the check fails", required=False, max_length=1_000)
-    hints = HintsField(label="Hints")
+    look = ArrayField(
+        label="Links to places",
+        help_text='For example [{"label": "The text", "tab": "request", "place": "/query/text"},'
+        ' {"label": "A result", "tab": "events", "place": "result"}].',
+    )
+    question = forms.CharField(
+        label="Question",
+        required=False,
+        max_length=1_000,
+        help_text="For a step that is checked by an answer."
+        " Such a step expects nothing of a request or a response.",
+    )
+    check_request = ArrayField(
+        label="Expected of the request",
+        help_text='For example [{"type": "json", "path": "$.document.query.site", "exists": true}].'
+        " Only expectations of the type json. The paths begin with $.document, $.kind, $.url,"
+        " $.protocol, $.binding, $.version, $.answers or $.continues.",
+    )
+    check_run = ArrayField(
+        label="Expected of the response",
+        help_text='For example [{"type": "outcome", "equals": "answer"},'
+        ' {"type": "results", "min": 1}].',
+    )
+    check_answer = ArrayField(
+        label="Expected of the answer",
+        help_text='For example [{"type": "json", "path": "$", "matches": "(?i)^recipe$"}].'
+        " Only expectations of the type json, with the path $.",
+    )
+    missing = forms.CharField(
+        label="If the check fails",
+        required=False,
+        max_length=1_000,
+        help_text="Tells the learner what to do.",
+    )
+    hints = MarkdownField(
+        label="Hints", help_text="Markdown. A line with --- begins the next hint."
+    )
     solution_text = MarkdownField(label="Text of the solution")
     solution_request = forms.ChoiceField(label="Request that solves the step", required=False)
     solution_answer = forms.CharField(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
 
 from playground.conformance import RULESETS, Rule
 from playground.conformance.locations import locations_of
@@ -113,6 +114,11 @@ class TryLink:
     version: str
     #: The request document as JSON.
     request: str
+
+    @property
+    def query(self) -> str:
+        """Return the query string of its URL."""
+        return urlencode(asdict(self), quote_via=quote, safe="")
 
 
 @dataclass(frozen=True)

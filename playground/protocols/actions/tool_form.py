@@ -50,6 +50,14 @@ class ToolControl:
         """The name of the control in a submitted form."""
         return f"{PREFIX}{self.number}"
 
+    @property
+    def expected(self) -> str:
+        """What has to be entered, such as "one per line, required"; "" where anything may be."""
+        type_ = {"lines": "one per line", "json": "JSON"}.get(self.kind, "")
+        if self.kind in ("integer", "number"):
+            type_ = self.kind
+        return ", ".join(each for each in (type_, "required" if self.required else "") if each)
+
 
 def controls_of(schema: Any, arguments: Any) -> list[ToolControl]:
     """Return the controls for a tool's `inputSchema`, filled with the arguments."""
