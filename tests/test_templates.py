@@ -9,6 +9,9 @@ import pytest
 
 from tests.strings import ROOT
 
+TEMPLATES = ROOT / "templates"
+#: The length of a line of a template, in characters.
+MAX_LINE = 120
 #: A start tag; `>` may stand in a tag or variable of Django's.
 _START_TAG = re.compile(r"<([a-z][a-z-]*)\b((?:[^>{]|{(?![{%])|{{.*?}}|{%.*?%})*)>", re.S)
 #: With custom elements, those whose role prohibits a name: `generic`, or one of text.
@@ -18,9 +21,7 @@ _GENERIC = set(
 )
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "templates").rglob("*.html")), ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("path", sorted(TEMPLATES.rglob("*.html")), ids=lambda path: path.stem)
 def test_named_elements_have_a_role(path: Path) -> None:
     """ARIA 1.2, "Roles which cannot be named": a screen reader may leave such a name out."""
     unnamed = [
@@ -31,3 +32,15 @@ def test_named_elements_have_a_role(path: Path) -> None:
         and not re.search(r"\brole=", attributes)
     ]
     assert unnamed == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for ending in ("html", "svg") for path in TEMPLATES.rglob(f"*.{ending}")),
+    ids=lambda path: str(path.relative_to(TEMPLATES)),
+)
+def test_lines_are_short(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    assert [
+        f"{path.relative_to(ROOT)}:{n}" for n, line in enumerate(lines, 1) if len(line) > MAX_LINE
+    ] == []
