@@ -44,7 +44,7 @@ def form_fields() -> dict[str, Sequence[MemberField]]:
     session = [_of(row) for row in PARAMETERS.values() if row.name in _SESSION]
     return {
         "await": _explained("nlweb/await-request", _AWAIT),
-        "query": _explained(ask, _QUERY),
+        "query": [_TEXT, *_explained(ask, _QUERY)],
         "context": _explained(ask, _CONTEXT),
         "prefer": _explained(ask, _PREFER),
         "meta": _explained(ask, _META),
@@ -60,10 +60,11 @@ _AWAIT = (
     MemberField(pointer="/promise_token", placeholder="The token of the promise", is_required=True),
     MemberField(pointer="/action", suggestions="await-actions", is_required=True),
 )
+#: It explains itself by its placeholder.
+_TEXT = MemberField(
+    pointer="/query/text", placeholder="Ask in natural language", is_required=True, is_wide=True
+)
 _QUERY = (
-    MemberField(
-        pointer="/query/text", placeholder="Ask in natural language", is_required=True, is_wide=True
-    ),
     MemberField(pointer="/query/site"),
     MemberField(pointer="/query/itemType", suggestions="item-types"),
     MemberField(pointer="/query/location"),
