@@ -41,7 +41,6 @@ from playground.models.collections import resolve_target
 from playground.models.conversations import turn_of
 from playground.models.rows import owner_of
 from playground.protocols import registry, schemas
-from playground.protocols.headers import is_credential
 from playground.ui.calls import is_new_origin, shown_call
 from playground.ui.formatting import readable
 from playground.ui.helpers import find_run, get_run, is_htmx

@@ -285,9 +285,7 @@ class StepForm(forms.Form):
         max_length=1_000,
         help_text="Tells the learner what to do.",
     )
-    hints = MarkdownField(
-        label="Hints", help_text="Markdown. A line with --- begins the next hint."
-    )
+    hints = HintsField(label="Hints", help_text="Markdown. A line with --- begins the next hint.")
     solution_text = MarkdownField(label="Text of the solution")
     solution_request = forms.ChoiceField(label="Request that solves the step", required=False)
     solution_answer = forms.CharField(

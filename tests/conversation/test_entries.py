@@ -229,7 +229,7 @@ class TestOverMcp:
     def test_the_widget_of_a_tool_is_told_with_it(self) -> None:
         found = self.tools({"name": "ask", "_meta": WIDGET}, {"name": "await", "_meta": "odd"})
         assert_inert(Element("", children=[found]), ENTRY_TAGS)
-        assert "openai/widgetAccessibleyes" in found.words
+        assert "openai/widgetAccessible yes" in found.words
         assert [each.attributes["for"] for each in found.find("copy-button")] == [
             "entry-4-0-tool-1-fact-1"
         ]

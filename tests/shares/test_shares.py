@@ -15,7 +15,7 @@ from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 from tests.support.action_runs import action, offering
 from tests.support.elicitations import elicitation_run, turn
-from tests.support.markup import read
+from tests.support.markup import one_line, read
 from tests.support.messages import a_call, an_output, message, piece, recording, response
 from tests.support.replay import CAPTURES
 from tests.support.run_page import Viewer, shared
@@ -86,11 +86,11 @@ def assert_for_readers(run: Run, sent: str) -> None:
     assert share.token not in sent
     read(sent)
     url = share.get_absolute_url()
-    page = Client().get(url).content.decode()
+    page = one_line(Client().get(url))
     main = page[page.index("<main") : page.index("</main>")]
     assert not OWNERS.search(_METRICS.sub("", main))
     read(main + "</main>")
-    part = Client().get(f"{url}?part=details").content.decode()
+    part = one_line(Client().get(f"{url}?part=details"))
     assert not OWNERS.search(part)
 
 
@@ -151,7 +151,7 @@ class TestNothingOfTheOwner:
         made = recording()
         pieces = [piece("m1", "a" * 19_990), piece("m1", "b" * 20)]
         sent = followed(made, [CALL, OPEN, HEAD, message("m1"), *pieces])
-        assert "The first 20,000 of 20,010 characters" in sent
+        assert "The first 20,000 of 20,010 characters" in " ".join(sent.split())
         assert_for_readers(made.run, sent)
 
     def test_in_a_promise_and_its_answer(self) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
+from django.http import HttpResponse
+
 _VOID = frozenset("base img input br hr meta link".split())
 #: Attributes that make a browser or htmx act.
 _ACTIVE = ("hx-", "data-hx-", "on", "ws-", "style", "srcdoc", "formaction")
@@ -17,6 +19,11 @@ ENTRY_TAGS = frozenset(
     "table caption tr th td copy-button agent-picture inline-picture bdi form button "
     "answer-form fieldset legend label input textarea datalist option svg use".split()
 )  # fmt: skip
+
+
+def one_line(response: HttpResponse) -> str:
+    """Return a page with one space where it has white space, however its template breaks lines."""
+    return " ".join(response.content.decode().split())
 
 
 @dataclass

@@ -27,7 +27,7 @@ from playground.stored_runs import read_events
 from tests.support.a2a_servers import Waiter
 from tests.support.a2a_servers import serving as serving_a2a
 from tests.support.background_tasks import wait_for_tasks
-from tests.support.markup import Element, read
+from tests.support.markup import Element, one_line, read
 from tests.support.mcp_servers import Recipes
 from tests.support.mcp_servers import serving as serving_mcp
 from tests.support.nlweb_values import VALUES
@@ -54,13 +54,13 @@ def path(run: Run, number: int = 0, more: str = "") -> str:
 def panel(client: Client, run: Run, number: int = 0) -> Element:
     response = client.get(path(run, number))
     assert response.status_code == 200, response.content
-    return read(response.content.decode())
+    return read(one_line(response))
 
 
 def preview(client: Client, run: Run, number: int = 0, **fields: str) -> str:
     response = client.post(path(run, number, "preview/"), fields)
     assert response.status_code == 200, response.content
-    return read(response.content.decode()).text
+    return read(one_line(response)).text
 
 
 def can_run(markup: Element) -> bool:
@@ -82,7 +82,7 @@ PANELS: list[tuple[Any, list[str], bool]] = [
     ({"endpoint": "cart", "params": {"a": 1}},
      ["has no method", "The URL is relative", "http://agent.example/api/cart"], True),
     # A name before the host is not where it goes.
-    ({**GET, "endpoint": "http://agent.example@evil.example/"}, ["Targethttp://evil.example "],
+    ({**GET, "endpoint": "http://agent.example@evil.example/"}, ["Target http://evil.example "],
      False),
     ({**GET, "endpoint": "javascript:alert(1)"}, ["javascript"], False),
     ({**GET, "endpoint": None}, ["The action has no endpoint."], False),
@@ -363,7 +363,7 @@ def known(protocol: str, identifier: str, description: Any = None, **fields: Any
 def server_panel(client: Client, action: Any, **fields: Any) -> tuple[Element, str]:
     response = client.get(path(offering(action, **fields)))
     assert response.status_code == 200
-    return read(response.content.decode()), text_of(response.content)
+    return read(one_line(response)), text_of(response.content)
 
 
 def field(markup: Element, name: str) -> Any:
@@ -875,7 +875,7 @@ class TestRunningOnServers:
 
 async def _asker(client: AsyncClient, run: Run) -> str:
     """The label of the elicitation on the page of a run."""
-    page = read((await client.get(f"/runs/{run.pk}/")).content.decode())
+    page = read(one_line(await client.get(f"/runs/{run.pk}/")))
     (label,) = [
         element.attributes["aria-label"]
         for element in page.find("section")

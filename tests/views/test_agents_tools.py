@@ -8,7 +8,7 @@ import pytest
 from django.test import AsyncClient, Client
 
 from playground.models import Agent
-from tests.support.markup import read
+from tests.support.markup import one_line, read
 from tests.support.mcp_servers import TOKEN, Recipes, serving
 from tests.support.servers import free_port
 from tests.views.test_agents import fields
@@ -177,7 +177,7 @@ class TestToolsOfAnAgent:
     ) -> None:
         agent.handshake = opening(**changed)
         agent.save()
-        assert message in read(client.get("/agents/recipes/").content.decode()).text
+        assert message in read(one_line(client.get("/agents/recipes/"))).words
 
     def test_of_an_agent_over_http_are_those_at_its_other_address(self, client: Client) -> None:
         Agent.objects.create(name="Plain", url="http://127.0.0.1:8001/ask")

@@ -15,7 +15,7 @@ from playground.base.processes import this_process
 from playground.models import Agent, Run, RunKind, Share
 from playground.protocols.frames import Frame, FrameKind
 from tests.support.background_tasks import wait_for_tasks
-from tests.support.markup import read
+from tests.support.markup import one_line, read
 from tests.support.servers import reply, serve
 from tests.support.stored_runs import END, OPEN, Recording, event
 
@@ -75,7 +75,7 @@ def speak_mcp(agent: Agent, url: str = "http://agent.example/mcp") -> Agent:
 
 
 def page(client: Client, run: Run) -> Any:
-    return read(client.get(f"/runs/{run.pk}/").content.decode())
+    return read(one_line(client.get(f"/runs/{run.pk}/")))
 
 
 class TestForm:
@@ -169,7 +169,7 @@ class TestSending:
         assert (child.kind, child.parent_entry, child.answers) == (
             RunKind.CLIENT_RESPONSE, (4, 0), {"diet": "v", "guests": 3},
         )  # fmt: skip
-        text = sent.content.decode()
+        text = one_line(sent)
         assert "Answered during the call." in text
         assert "q0" not in [e.attributes.get("name") for e in read(text).find("input")]
 

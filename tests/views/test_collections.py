@@ -12,7 +12,7 @@ from playground.collections import outline
 from playground.models import Agent, Collection, Folder, SavedRequest
 from playground.site import sidebar
 from tests.support.collections import HTMX, make_collection, names, order, saved, url
-from tests.support.markup import read
+from tests.support.markup import one_line, read
 
 pytestmark = pytest.mark.database
 
@@ -24,7 +24,7 @@ BRANCH = "/sidebar/many/"
 def texts(client: Client, address: str) -> str:
     response = client.get(address)
     assert response.status_code == 200
-    return " ".join(read(response.content.decode()).text.split())
+    return " ".join(read(one_line(response)).text.split())
 
 
 def test_without_any_the_list_says_what_they_are_for(client: Client) -> None:
@@ -103,7 +103,7 @@ def test_a_long_one_comes_in_pages(client: Client, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(outline, "PAGE", 2)
     monkeypatch.setattr(outline, "FIRST", 3)
     collection = make_collection("Long", "a b c", hot="d e", cold="f")
-    page = client.get(url(collection)).content.decode()
+    page = one_line(client.get(url(collection)))
     assert names(client, url(collection)) == ["a", "b", "d"]
     assert [part in page for part in ("Show more of 1", "Show more of 2")] == [True, False]
     base = f"/collections/{collection.slug}/outline/"
@@ -193,7 +193,7 @@ def many(monkeypatch: pytest.MonkeyPatch) -> Collection:
 
 def more(client: Client, address: str) -> tuple[list[str], str]:
     """The folders that an address shows, and where those are that follow."""
-    page = client.get(address).content.decode()
+    page = one_line(client.get(address))
     found = re.search(r'hx-get="([^"]*\?folders=[^"]*)"', page)
     folders = re.findall(r'id="folder-([a-z]+)" data-item|data-key="many/([a-z]+)"', page)
     return ["".join(each) for each in folders], found[1] if found else ""

@@ -15,7 +15,7 @@ from django.utils import timezone
 from playground.engine.request import request_to
 from playground.engine.runs import create_run
 from playground.models import Agent, Run, Twin
-from tests.support.markup import read
+from tests.support.markup import one_line, read
 from tests.support.run_page import offered, result_of, streamed
 from tests.support.stored_runs import Recording
 from tests.views.conftest import form
@@ -38,7 +38,7 @@ def compared(client: Client, left: Run, right: Run, order: str = "") -> str:
     fields = {"left": left.pk, "right": right.pk, **({"order": order} if order else {})}
     response = client.get("/compare/", fields)
     assert response.status_code == 200
-    return str(response.content.decode())
+    return str(one_line(response))
 
 
 def states(html: str) -> list[str | None]:
@@ -226,7 +226,7 @@ def twin_of(left: Run, right: Run) -> Twin:
 def text_of(client: Client, url: str) -> str:
     response = client.get(url)
     assert response.status_code == 200
-    return " ".join(read(response.content.decode()).text.split())
+    return " ".join(read(one_line(response)).text.split())
 
 
 class TestTwinChoices:

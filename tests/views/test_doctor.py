@@ -75,7 +75,7 @@ class TestBeforeAnythingIsSent:
 
     def test_it_says_what_goes_along(self, client: Client) -> None:
         Agent.objects.update(auth="bearer", auth_secret="canary-91", headers=[["X-A", "1"]])
-        html = page(client)
+        html = " ".join(page(client).split())
         assert "bearer token, extra headers" in html
         assert "with the agent’s headers" in html
         assert "canary-91" not in html
@@ -182,7 +182,8 @@ class TestTheReport:
     def test_is_a_badge_of_the_agent(self, client: Client, agent: Agent) -> None:
         assert "detected:" not in page(client, "/agents/")
         keep(agent)
-        assert "detected: NLWeb 0.54 over MCP 2025-06-18" in page(client, "/agents/")
+        badges = " ".join(page(client, "/agents/").split())
+        assert "detected: NLWeb 0.54 over MCP 2025-06-18" in badges
         assert "Detected: NLWeb 0.54 over MCP" in page(client, "/agents/recipes/")
         Agent.objects.update(url="http://elsewhere.example")
         assert "detected:" not in page(client, "/agents/")
@@ -315,7 +316,7 @@ class TestARunToAUrl:
             detected = {**found, "url": url, "version": run.version if url == URL else "0.54"}
             kept = report(url=URL, found={**detected, "label": "NLWeb"})
             Run.objects.filter(pk=run.pk).update(detected={**detected, "report": kept})
-            html = page(client, f"/runs/{run.pk}/doctor/report/")
+            html = " ".join(page(client, f"/runs/{run.pk}/doctor/report/").split())
             assert ("Use the detected target and resend" in html) is is_offered
             assert (f'name="url" value="{URL}/other"' in html) is is_offered
             assert f'value="{url}"' in page(client, f"/agents/new/?run={run.pk}")

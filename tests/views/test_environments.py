@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from playground.models import Agent, Environment, Run, Variable
+from tests.support.markup import one_line
 from tests.views.conftest import form
 
 pytestmark = pytest.mark.database
@@ -187,7 +188,7 @@ class TestComposing:
 
     def test_a_look_at_what_would_be_sent(self, client: Client) -> None:
         fields = self.fields("{{city}} {{token}} {{nobody}} {{$uuid}}")
-        page = client.post("/compose/preview/", fields).content.decode()
+        page = one_line(client.post("/compose/preview/", fields))
         assert "Paris" in page
         assert "placed--secret" in page
         assert 'placed--missing" title="Not defined"' in page

@@ -11,7 +11,7 @@ from django.test import Client
 
 from playground.models import Environment, Run
 from playground.verdicts import expectations
-from tests.support.markup import Element, read
+from tests.support.markup import Element, one_line, read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, recorded
 
 LINES = (
@@ -34,7 +34,7 @@ def a_run(*wanted: Any, **fields: Any) -> Run:
 def part(client: Client, run: Run, path: str) -> Element:
     response = client.get(f"/runs/{run.pk}/{path}/")
     assert response.status_code == 200
-    return read(response.content.decode())
+    return read(one_line(response))
 
 
 def attempt(client: Client, run: Run | None, wanted: Any = "", captures: Any = "") -> Any:
@@ -83,9 +83,9 @@ class TestChecks:
     def test_a_run_that_goes_on_is_not_checked(self, client: Client) -> None:
         recording = Recording(expectations=[MET])
         recording.add(CALL, OPEN, HEAD, event(LINES[1]))
-        assert "when the run has ended" in part(client, recording.run, "checks").text
+        assert "when the run has ended" in part(client, recording.run, "checks").words
         assert part(client, recording.run, "checks/count").text.strip() == ""
-        assert "when the run has ended" in part(client, recording.run, "document").text
+        assert "when the run has ended" in part(client, recording.run, "document").words
 
     def test_with_expectations_the_page_has_a_tab(self, client: Client) -> None:
         for run, shown in ((a_run(MET), True), (a_run(), False)):

@@ -23,7 +23,7 @@ from playground.models import (
 )
 from playground.models import history as pages
 from playground.models.history import HistoryFilters, history_page
-from tests.support.markup import read
+from tests.support.markup import one_line, read
 from tests.support.stored_runs import past_run
 
 pytestmark = pytest.mark.database
@@ -51,7 +51,7 @@ def collection_run(name: str, *verdicts: str, ago: int = 0) -> CollectionRun:
 
 def shown(client: Client, address: str = "/history/", **headers: str) -> list[str]:
     """The texts of the rows, in their order."""
-    page = read(client.get(address, headers=headers).content.decode())
+    page = read(one_line(client.get(address, headers=headers)))
     rows = [row for row in page.find("tr") if "data-run" in row.attributes]
     return [str(Run.objects.get(pk=row.attributes["data-run"]).text) for row in rows]
 
@@ -310,7 +310,7 @@ class TestDeletion:
         run = make(state="streaming", heartbeat_at=timezone.now())
         response = client.post("/history/deletion/", {"run": run.pk})
         assert response.status_code == 409
-        html = response.content.decode()
+        html = one_line(response)
         assert "This run cannot be deleted now" in html
         assert "It is in progress. Stop it first, or wait." in html
         assert "Delete the run" not in html
@@ -349,7 +349,7 @@ class TestSidebar:
         """The keys of the runs on all pages, and the last words at the end."""
         found: list[str] = []
         while address:
-            page = read(client.get(address, headers=HTMX).content.decode())
+            page = read(one_line(client.get(address, headers=HTMX)))
             found += [a.attributes["data-run"] for a in page.find("a")]
             more = [each for name in ("li", "button") for each in page.find(name)
                     if "hx-get" in each.attributes]  # fmt: skip
@@ -408,7 +408,7 @@ class TestSidebar:
     def test_says_what_else_a_run_was_made_by(self, client: Client) -> None:
         make(source="collection", ago=1)
         make(source="recording")
-        html = client.get("/runs/?q=eggs").content.decode()
+        html = one_line(client.get("/runs/?q=eggs"))
         assert "recorded · Recipes" in html
         assert "collection run · Recipes" in html
 
@@ -424,7 +424,7 @@ def document(**prefer: Any) -> dict[str, Any]:
 
 def changes() -> list[str]:
     """Return what each row says of a change, the newest first."""
-    page = read(Client().get("/runs/").content.decode())
+    page = read(one_line(Client().get("/runs/")))
     return [
         " ".join(each.words for each in row.select(class_="history-change"))
         for row in page.select("a", data_run=None)

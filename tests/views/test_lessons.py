@@ -18,6 +18,7 @@ from playground.lessons import views
 from playground.lessons.pane import expectation_examples
 from playground.models import Agent, Collection, LessonProgress, Run, SavedRequest
 from tests.support.collections import HTMX
+from tests.support.markup import one_line
 from tests.support.stored_runs import past_run
 from tests.views.conftest import form
 
@@ -58,7 +59,7 @@ def start(client: Client, do: str = "start") -> str:
 def post(client: Client, path: str, **fields: Any) -> str:
     response = client.post(f"/lessons/basics/steps/{path}", fields, headers=HTMX)
     assert response.status_code == 200
-    return response.content.decode()
+    return one_line(response)
 
 
 def finished(outcome: str = "answer", **fields: Any) -> Run:
@@ -204,14 +205,14 @@ class TestLearner:
     def test_continue_with_the_step_that_is_shown(self, client: Client) -> None:
         start(client)
         post(client, "s3/")
-        page = client.get("/").content.decode()
+        page = one_line(client.get("/"))
         assert "step 3 of 4" in page
         post(client, "s3/check/", answer="@type")
         start(client)
-        assert "Title 4" in client.get("/").content.decode()
+        assert "Title 4" in one_line(client.get("/"))
         post(client, "s4/check/", done="1")
         start(client)
-        assert "Title 1" in client.get("/").content.decode()
+        assert "Title 1" in one_line(client.get("/"))
 
     def test_an_answer(self, client: Client) -> None:
         pane = post(client, "s3/")
@@ -240,15 +241,15 @@ class TestLearner:
         start(client)
         finished()
         post(client, "s1/check/")
-        offer = client.get("/").content.decode()
+        offer = one_line(client.get("/"))
         assert "Continue where you were" in offer
         assert "Basics, step 2 of 4" in offer
-        assert "1 passed" in client.get("/lessons/basics/").content.decode()
+        assert "1 passed" in one_line(client.get("/lessons/basics/"))
         assert start(client) == "/"  # The second step has no request.
         assert LessonProgress.objects.get().step == "s2"
         start(client, "restart")
         assert LessonProgress.objects.get().step == "s1"
-        assert "0 passed" in client.get("/lessons/basics/").content.decode()
+        assert "0 passed" in one_line(client.get("/lessons/basics/"))
 
     def test_close_keeps_the_progress(self, client: Client) -> None:
         start(client)
@@ -320,7 +321,7 @@ class TestImport:
 
     def imported(self, client: Client, text: str) -> str:
         response = client.post("/collections/import/", {"text": text, "confirmed": "yes"})
-        return response.content.decode()
+        return one_line(response)
 
     def test_markdown_is_sanitised_and_links_show_where_they_lead(self, client: Client) -> None:
         step = {"text": HOSTILE, "hints": [HOSTILE], "title": "<i>T</i>"}
@@ -389,8 +390,8 @@ class TestTeacher:
         assert [step["slug"] for step in stored.lesson["steps"]] == ["step-2", "step-1"]
         assert first["hints"] == ["One", "Two"]
         assert first["check"] == {"request": [SITE], "run": [ANSWER], "missing": "No site."}
-        assert "Add **site**" in client.get(f"{target}step-2/").content.decode()
-        exported = client.get("/collections/mine/export/").content.decode()
+        assert "Add **site**" in one_line(client.get(f"{target}step-2/"))
+        exported = one_line(client.get("/collections/mine/export/"))
         assert parse_fixture(exported).collection["lesson"] == stored.lesson  # type: ignore[index]
 
     @pytest.mark.usefixtures("collection")
@@ -399,7 +400,7 @@ class TestTeacher:
     ) -> None:
         def suggested(**fields: str) -> str:
             sent = {"do": "suggest", "title": "Unsaved", "hints": "Look.", "request": "soup"}
-            page = client.post("/lessons/basics/edit/s1/", {**sent, **fields}).content.decode()
+            page = one_line(client.post("/lessons/basics/edit/s1/", {**sent, **fields}))
             return html.unescape(page)
 
         assert "There is no run yet." in suggested(check_run="[]")
@@ -418,8 +419,8 @@ class TestTeacher:
         client.post("/lessons/", {"name": "Mine"})
         Collection.objects.create(name="Newer")
         client.get("/lessons/mine/edit/step-1/")
-        form = client.get("/saved-requests/").content.decode()
-        assert '<option value="mine" selected>Mine (lesson)</option>' in form
+        form = one_line(client.get("/saved-requests/"))
+        assert '<option value="mine" selected> Mine (lesson) </option>' in form
 
     @pytest.mark.parametrize(
         ("fields", "words"),

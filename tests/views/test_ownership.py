@@ -27,6 +27,7 @@ from playground.models import (
 )
 from playground.models.rows import owner_of
 from tests.support.collections import make_collection
+from tests.support.markup import one_line
 from tests.views.conftest import form
 
 
@@ -57,7 +58,7 @@ def collection(user: User) -> Collection:
 
 def shows(client: Client, address: str, text: str) -> bool:
     response = client.get(address)
-    return response.status_code == 200 and text in response.content.decode()
+    return response.status_code == 200 and text in one_line(response)
 
 
 def test_an_agent(client: Client) -> None:

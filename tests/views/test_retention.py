@@ -18,7 +18,7 @@ from playground.models import (
     Share,
     storage,
 )
-from tests.support.markup import read
+from tests.support.markup import one_line, read
 from tests.support.stored_runs import Recording, past_run
 from tests.views.conftest import form
 
@@ -43,7 +43,7 @@ class TestPreview:
         shared = make(8)
         Share.objects.create(run=shared)
         make(1)
-        html = client.get(PREVIEW, {"days": "5"}).content.decode().replace("\xa0", " ")
+        html = one_line(client.get(PREVIEW, {"days": "5"})).replace("\xa0", " ")
         assert "1 of 3 runs would be deleted" in html
         assert "1.0 MB of 3.0 MB" in html
         assert "Old" in html
@@ -122,10 +122,10 @@ class TestStorage:
 
     def test_a_figure_without_a_quota(self, client: Client) -> None:
         make()
-        markup = read(client.get("/history/retention/").content.decode())
-        assert "1.0 MB stored" in markup.text
+        markup = read(one_line(client.get("/history/retention/")))
+        assert "1.0 MB stored" in markup.words
         assert not markup.find("meter")
-        assert not read(client.get("/history/").content.decode()).find("meter")
+        assert not read(one_line(client.get("/history/"))).find("meter")
 
     @pytest.mark.parametrize("path", ["/history/", "/history/retention/"])
     @pytest.mark.parametrize(
@@ -142,23 +142,23 @@ class TestStorage:
         settings.QUOTA = 2_300_000
         for _ in range(runs):
             make()
-        markup = read(client.get(path).content.decode())
+        markup = read(one_line(client.get(path)))
         (meter,) = markup.find("meter")
         assert meter.attributes["max"] == "2300000"
         assert int(meter.attributes["value"] or 0) > runs * 1024 * 1024
-        assert words in markup.text
+        assert words in markup.words
         (usage,) = (each for each in markup.find("div") if each.attributes.get("class") == "usage")
         assert usage.attributes.get("data-level") == level
 
     def test_a_default_retention(self, client: Client, settings: Any) -> None:
         settings.RETENTION_DAYS = 90
         make(100)
-        html = client.get("/history/retention/").content.decode()
+        html = one_line(client.get("/history/retention/"))
         assert "Runs are deleted after 90 days" in html
         assert 'placeholder="90"' in html
         assert "1 of 1 runs would be deleted" in html
         refused = client.get(PREVIEW, {"days": "91"})
-        assert "Enter at most 90 days." in refused.content.decode()
+        assert "Enter at most 90 days." in one_line(refused)
 
 
 class TestNoRoom:

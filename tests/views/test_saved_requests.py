@@ -19,6 +19,7 @@ from playground.collections.fixture_parser import parse_fixture
 from playground.collections.saved_requests import saved_fields
 from playground.models import Agent, Collection, Folder, Run, SavedRequest
 from playground.models.collections import STEP
+from tests.support.markup import one_line
 from tests.views.conftest import form
 
 pytestmark = pytest.mark.database
@@ -159,7 +160,7 @@ class TestSavingAs:
 class TestWhereItIsProposed:
     def proposed(self, client: Client, **query: str) -> str:
         """The place that is chosen in the form that asks for one."""
-        page = client.get(SAVED, query).content.decode()
+        page = one_line(client.get(SAVED, query))
         found = re.findall(r'<option value="([^"]*)" selected>', page)
         assert len(found) == 1
         return found[0]
@@ -464,12 +465,12 @@ class TestShipped:
         )
 
     def test_the_first_save_creates_a_collection(self, client: Client) -> None:
-        html = client.get(SAVED, {"name": "x", "saved": "tour/eggs"}).content.decode()
+        html = one_line(client.get(SAVED, {"name": "x", "saved": "tour/eggs"}))
         assert '<option value="" selected>New collection…</option>' in html
         assert 'name="collection" dir="auto" maxlength="120" value="My requests"' in html
         client.post(SAVED, form(name="x", place="", collection="My requests"))
-        html = client.get(SAVED, {"name": "y", "saved": "tour/eggs"}).content.decode()
-        assert '<option value="my-requests" selected>My requests</option>' in html
+        html = one_line(client.get(SAVED, {"name": "y", "saved": "tour/eggs"}))
+        assert '<option value="my-requests" selected> My requests </option>' in html
         assert html.index('value="my-requests"') < html.index('value="tour"')
 
     def test_one_that_was_chosen_before_is_not_proposed(self, client: Client) -> None:
@@ -493,13 +494,13 @@ class TestNotes:
     URL = "/collections/kept/requests/eggs/notes/"
 
     def test_are_shown_beside_the_request(self, client: Client, saved: SavedRequest) -> None:
-        assert "Add notes" in client.get("/collections/kept/requests/eggs/").content.decode()
+        assert "Add notes" in one_line(client.get("/collections/kept/requests/eggs/"))
         SavedRequest.objects.update(notes="Boil *soft*.")
-        html = client.get("/collections/kept/requests/eggs/").content.decode()
+        html = one_line(client.get("/collections/kept/requests/eggs/"))
         assert "Boil <em>soft</em>." in html
         assert 'data-saved="kept/eggs"' in html
         assert 'id="saved-notes" class="saved-notes" aria-label="Notes" hidden' in (
-            client.get("/").content.decode()
+            one_line(client.get("/"))
         )
 
     def test_are_edited_in_place_and_the_request_can_still_be_saved(

@@ -16,7 +16,7 @@ from playground.collections.recordings import record
 from playground.models import Collection, Folder, PolledPromise, Run, SavedRequest, Share
 from playground.models.collections import requests_in_order
 from playground.protocols.frames import Frame
-from tests.support.markup import read
+from tests.support.markup import one_line, read
 from tests.support.stored_runs import END, HEAD, OPEN, K, Recording, event, result
 
 pytestmark = pytest.mark.database
@@ -32,7 +32,7 @@ def shown(run: Run, client: Client | None = None, query: str = "") -> str:
     link = Share.objects.create(run=run).get_absolute_url()
     response = (client or Client()).get(link + query)
     assert response.status_code == 200
-    return response.content.decode()
+    return one_line(response)
 
 
 class TestMaking:
@@ -216,8 +216,8 @@ class TestFollowing:
 
     def test_a_run_in_progress_can_be_shared(self, client: Client) -> None:
         run = self.streaming().run
-        assert f"/shares/new/?run={run.pk}" in client.get(f"/runs/{run.pk}/").content.decode()
-        page = client.get(f"/shares/new/?run={run.pk}").content.decode()
+        assert f"/shares/new/?run={run.pk}" in one_line(client.get(f"/runs/{run.pk}/"))
+        page = one_line(client.get(f"/shares/new/?run={run.pk}"))
         assert "live if the run is in progress" in page
 
 

@@ -10,6 +10,7 @@ from django.test import AsyncClient, Client
 
 from playground.models import Agent, Conversation, Run, RunKind
 from playground.protocols.frames import Frame
+from tests.support.markup import one_line
 from tests.support.messages import a_call, an_output, data, message, piece, recording, response
 from tests.support.stored_runs import CALL, END, HEAD, OPEN
 
@@ -73,7 +74,7 @@ def form_of(shown: str, place: str) -> str:
 
 
 def page(client: Client, run: Run) -> str:
-    return str(client.get(f"/runs/{run.pk}/").content.decode())
+    return str(one_line(client.get(f"/runs/{run.pk}/")))
 
 
 def approving(agent: Agent | None) -> Run:
@@ -366,12 +367,12 @@ class TestComposer:
             ("recipes", "nlweb", '"query"'),
         ):
             shown = client.get(f"/?agent={slug}&text=eggs").content.decode()
-            assert f'data-protocol="{protocol}"\n' in shown
+            assert f'data-protocol="{protocol}" ' in shown
             assert words.replace('"', "&quot;") in shown
 
     def test_a_run_brings_its_own_back(self, client: Client, agent: Agent) -> None:
         shown = page(client, calling(agent))
-        assert 'data-protocol="agent-api"\n' in shown
+        assert 'data-protocol="agent-api" ' in shown
         assert "Includes the session." in shown
 
     def test_what_follows_has_the_session(self, client: Client, agent: Agent) -> None:

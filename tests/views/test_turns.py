@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from playground.conversation import transcript
 from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind
 from tests.support.elicitations import elicitation_run, turn
-from tests.support.markup import Element, read
+from tests.support.markup import Element, one_line, read
 from tests.views.conftest import form
 
 HTMX = {"HX-Request": "true"}
@@ -24,7 +24,7 @@ HTMX = {"HX-Request": "true"}
 def get(client: Client, run: Run, path: str = "") -> str:
     response = client.get(f"/runs/{run.pk}/{path}")
     assert response.status_code == 200
-    return str(response.content.decode())
+    return str(one_line(response))
 
 
 def said(html: str) -> str:
@@ -191,10 +191,10 @@ class TestThread:
         self, client: Client, agent: Agent, talk: list[Run]
     ) -> None:
         turn(agent, talk[0], kind="check")
-        markup = read(client.get("/runs/").content.decode())
+        markup = read(one_line(client.get("/runs/")))
         listed = [e.attributes.get("data-run") for e in markup.find("a")]
         assert listed == [str(run.pk) for run in reversed(talk)]
-        assert markup.text.count("Follow-up: ") == 2
+        assert markup.words.count("Follow-up: ") == 2
 
 
 class TestCompose:

@@ -12,6 +12,7 @@ from django.test import Client
 
 from playground.models import Agent, Environment, Run, Variable
 from playground.protocols import registry
+from tests.support.markup import one_line
 
 pytestmark = pytest.mark.database
 
@@ -22,7 +23,7 @@ def shown(client: Client, query: dict[str, Any]) -> dict[str, Any]:
     """What the page has in its composer for a link."""
     response = client.get("/", query)
     assert response.status_code == 200
-    context, page = response.context, response.content.decode()
+    context, page = response.context, one_line(response)
     document = re.search(r'name="document"[^>]*>(.*?)</textarea>', page, re.DOTALL)
     banner = BANNER.search(page)
     assert document
@@ -188,6 +189,6 @@ def test_the_names_of_secrets_are_listed_once_each_in_order(client: Client) -> N
             Variable.objects.create(environment=made, name=name, kind=kind)
     page = client.get("/")
     assert page.context["secret_names"] == ["key", "token"]
-    listed = re.search(r'<datalist id="secret-names">(.*?)</datalist>', page.content.decode())
+    listed = re.search(r'<datalist id="secret-names">(.*?)</datalist>', one_line(page))
     assert listed
     assert re.findall(r'value="(\w+)"', listed[1]) == ["key", "token"]
