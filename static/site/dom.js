@@ -68,7 +68,7 @@ export function freshId(prefix) {
 /** Says something to screen readers without moving anything. */
 export function announce(text) {
   const region = document.getElementById("announce");
-  if (region) region.textContent = text;
+  if (region) region.textContent = text.trim().replace(/\s+/g, " ");
 }
 
 /** Adds a style sheet to the page, once. Resolves when it is loaded, or has failed: then the next call tries again. */

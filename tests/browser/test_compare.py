@@ -63,7 +63,9 @@ def test_from_a_run_by_keyboard_with_what_is_folded(
     expect(page.locator("#request-title")).to_have_text("Request: no differences")
     expect(page.locator("#response-title")).to_have_text("Response: no differences")
     # The conversation's id, and the processing time unless both took as long.
-    folded = page.get_by_text(re.compile(r"expected differences? \(ids, tokens, timestamps\)")).last
+    folded = page.get_by_text(
+        re.compile(r"expected differences?\s+\(ids, tokens, timestamps\)")
+    ).last
     folded.click()
     expect(page.get_by_role("region", name="Differences: ids, tokens, timestamps")).to_be_visible()
     page.get_by_role("link", name="Unordered").click()
