@@ -27,7 +27,6 @@ from channels.sessions import CookieMiddleware, SessionMiddleware  # noqa: E402
 
 from playground.base import tracing  # noqa: E402
 from playground.base.executors import limit_responses  # noqa: E402
-from playground.base.jobs import PerLoop  # noqa: E402
 from playground.engine import process  # noqa: E402
 from playground.live.consumers import (  # noqa: E402
     CollectionRunConsumer,
@@ -118,15 +117,12 @@ _router = ProtocolTypeRouter(
 )
 
 
-_start_once = PerLoop(process.start_background_tasks)
-
-
 async def _serve(scope: Any, receive: Any, send: Any) -> None:
     """Serve one connection; the first one starts the background tasks of a server.
 
     `manage.py serve` starts them itself; under another server there is no earlier moment.
     """
-    _start_once()
+    process.start_background_tasks()
     await _router(scope, receive, send)
 
 

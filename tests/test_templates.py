@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from django.template.loader import render_to_string
 
 from tests.strings import ROOT
 
@@ -44,3 +45,18 @@ def test_lines_are_short(path: Path) -> None:
     assert [
         f"{path.relative_to(ROOT)}:{n}" for n, line in enumerate(lines, 1) if len(line) > MAX_LINE
     ] == []
+
+
+#: Elements of which a style sheet asks whether they are empty, by id or class, and a page that has
+#: them so: white space would give them a size.
+EMPTY = {
+    "msg-rest": "conversation/messages.html#remaining_text",
+    "action-panel-controls": "conversation/actions.html#controls",
+    "action-panel-credentials": "conversation/actions.html#credentials",
+}
+
+
+@pytest.mark.parametrize(("name", "template"), EMPTY.items(), ids=EMPTY)
+def test_what_is_empty_has_no_white_space(name: str, template: str) -> None:
+    html = render_to_string(template, {"anchor": "a"})
+    assert re.search(rf'class="{name}"[^>]*></', html), html

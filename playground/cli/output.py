@@ -63,6 +63,8 @@ class Printer:
         self._as_json = as_json
         #: Called when the reader of standard output has closed it.
         self.stop: Callable[[], object] = lambda: None
+        #: Why standard output cannot be written, such as a full disk.
+        self.error = ""
         self._progress = sys.stderr.isatty()
         self._message_printer = MessagePrinter()
         self.results = self.events = self.last = 0
@@ -169,7 +171,11 @@ class Printer:
         self._write(f"{line}\n")
 
     def _write(self, text: str) -> None:
-        if text and not _try_print(text):
+        try:
+            if text and not _try_print(text):
+                self.stop()
+        except OSError as error:
+            self.error = f"standard output: {error.strerror}"
             self.stop()
 
     def _clear(self) -> None:

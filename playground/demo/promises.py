@@ -10,7 +10,7 @@ import json
 import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 
 from playground.demo import languages, state_store
 from playground.demo.failures import FailureError
@@ -116,8 +116,11 @@ async def cancel(token: str) -> PromisedAnswer:
 
 
 async def _save(task: PromisedAnswer) -> None:
-    state = asdict(task)
-    state["ask"]["modes"] = sorted(task.ask.modes)
-    if len(json.dumps(state)) > _MAX_REQUEST:
+    # `asdict` would copy the filters by recursion.
+    names = {each.name for each in fields(task.ask)} - {"streaming", "pace", "pending"}
+    ask = {name: getattr(task.ask, name) for name in names}
+    ask |= {"modes": sorted(task.ask.modes), "language": asdict(task.ask.language)}
+    state = {each.name: getattr(task, each.name) for each in fields(task)} | {"ask": ask}
+    if len(json.dumps(ask)) > _MAX_REQUEST:
         raise FailureError("TOKEN_LIMIT", "The request is too large to store.")
     await state_store.save(_AREA, task.token, state)

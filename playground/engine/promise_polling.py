@@ -191,8 +191,6 @@ async def poll_until_settled(pk: int, options: PollOptions = _NONE) -> PolledPro
 
 
 async def _poll_due_promises() -> None:
-    if not await run_in_reader(PolledPromise.objects.open().exists):
-        return
     for promise in await run_in_reader(recover_cancellations):
         await notify_viewers(promise.run)
     for pk in await run_in_reader(_due):

@@ -79,6 +79,11 @@ class TimelineMark:
     at: str
     count: int = 1
 
+    @property
+    def numbers(self) -> str:
+        """Return the numbers of its frames, such as "4" or "4–9"."""
+        return f"{self.first}–{self.last}" if self.count > 1 else str(self.first)
+
 
 class ChildSpan(NamedTuple):
     """A child run: begin and end, or now, in µs since the first call of its run."""

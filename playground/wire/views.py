@@ -240,12 +240,17 @@ def _read(choice: str, text: str) -> dict[str, Any]:
 def _show(request: HttpRequest, run: Run, **context: Any) -> HttpResponse:
     transcript = transcript_of(run)
     turns = [row.turn for row in transcript.to_current]
+    last = turns[-1]
+    initial = last.next_session_context
+    if initial is None:
+        initial = last.returned_session_context or {}
     shown = {
         "run": run,
         "transcript": transcript,
         "turns": [(turn, _changes(turn)) for turn in turns],
-        "last": turns[-1],
-        "is_empty": turns[-1].session_mode == "nothing"
+        "last": last,
+        "initial": pretty(initial),
+        "is_empty": last.session_mode == "nothing"
         and all(t.sent_session_context is None and not t.returned_session_context for t in turns),
         "queries": previous_queries(branch_queries(turns)),
         "max_changes": MAX_CHANGES,

@@ -171,7 +171,7 @@ class JsonField extends HTMLElement {
     this.shown = shown;
     this.editor = makeEditor(shown, {
       id: this.control,
-      label: this.label.textContent,
+      label: this.label.textContent.trim().replace(/\s+/g, " "),
       describedBy: [this.hint?.id, this.error.id].filter(Boolean).join(" "),
       list: this.dataset.list,
       placeholder: this.#placeholder,

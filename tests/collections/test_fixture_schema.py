@@ -53,6 +53,9 @@ def test_choices_and_limits_are_those_of_the_models() -> None:
     assert request["protocol"]["enum"] == Agent.Protocol.values
     assert request["binding"]["enum"] == Agent.Binding.values
     assert rules["position"]["maximum"] == LARGEST
+    for model, fields in FIELDS.items():
+        without = {name for name, default in fields.items() if default is ...}
+        assert {*rules[model]["required"]} == without - {"position"}
     limits = {name: request[name]["maxLength"] for name in ("agent", "version", "address")}
     limits |= {name: rules[name]["maxLength"] for name in ("name", "slug")}
     columns = SavedRequest._meta.get_field

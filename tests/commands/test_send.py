@@ -259,3 +259,13 @@ class TestStopping:
         assert process.returncode == 3
         assert "Traceback" not in err
         assert "playground itself failed" not in err
+
+    @pytest.mark.parametrize("output", ["text", "jsonl"])
+    async def test_an_output_that_is_full_is_named(self, data: Path, output: str) -> None:
+        async with serve(STREAM_HEAD, chunk(RESULT), LAST_CHUNK) as server:
+            with Path("/dev/full").open("w") as full:
+                process = start(data, server.url, "--output", output, stdout=full,
+                                stderr=subprocess.PIPE)  # fmt: skip
+                _, err = await asyncio.to_thread(process.communicate)
+        assert (process.returncode, "Traceback" in err) == (1, False)
+        assert "standard output: No space left on device" in err

@@ -24,6 +24,7 @@ from playground.protocols.events import Elicitation
 from playground.protocols.frames import FrameKind
 from playground.protocols.mcp.messages import read_call
 from playground.stored_runs import read_events
+from tests.support import action_runs
 from tests.support.a2a_servers import Waiter
 from tests.support.a2a_servers import serving as serving_a2a
 from tests.support.background_tasks import wait_for_tasks
@@ -897,3 +898,11 @@ def _question(run: Run) -> tuple[int, int]:
             if isinstance(event, Elicitation):
                 return frame.seq, part
     raise AssertionError("It No body and no query parameters.")
+
+
+def test_the_answers_of_an_action_are_shown_with_it(client: Client) -> None:
+    parent = action_runs.offering()
+    action_runs.action(parent, answers={"size": "large"})
+    page = read(client.get(f"/runs/{parent.pk}/").content.decode())
+    [values] = page.select("dl", class_="answered-values")
+    assert values.facts == {"size": "large"}

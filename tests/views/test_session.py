@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -160,6 +161,17 @@ def test_a_decision(
     assert says in text
     assert talk[1].session_override == kept
     assert ("Use latest from agent" in text) == (echo != "latest")
+
+
+def test_what_was_returned_can_be_edited_after_it_was_turned_off(
+    client: Client, talk: list[Run]
+) -> None:
+    decide(client, talk[1], "off")
+    editor = read(client.get(f"/runs/{talk[1].pk}/session/").content.decode()).by_id(
+        "session-value"
+    )
+    assert editor
+    assert json.loads(editor.text) == {"turn": 2, "topics": ["eggs"]}
 
 
 def test_a_decision_can_be_taken_back(client: Client, talk: list[Run]) -> None:

@@ -425,12 +425,12 @@ def test_a_long_conversation_has_windows(client: Client) -> None:
         run = turn(None, run)
     found = tab(client, run)
     assert "Turns 6–15 of 15" in found.text
-    assert "5 earlier turns" in found.text
+    assert "5 earlier turns" in found.words
     [button] = found.find("button")
     assert button.attributes["data-until"] == "5"
     found = tab(client, run, until="5")
     assert "Turns 1–10 of 15" in found.text
-    assert "5 later turns" in found.text
+    assert "5 later turns" in found.words
     hrefs = [each.attributes.get("href") or "" for each in found.find("a")]
     assert f"/runs/{run.pk}/sequence.svg?until=5" in hrefs
     assert f"/runs/{run.pk}/sequence.mmd?until=5" in hrefs

@@ -151,6 +151,8 @@ class Command(DatabaseCommand):
             dialogue.printer.end(dialogue.last, findings)
             for message in filter(None, (dialogue.unanswered, dialogue.failure_reason)):
                 dialogue.printer.print_line(message)
+        if dialogue.printer.error:
+            raise CommandError(dialogue.printer.error, returncode=1)
         sys.exit(_exit_code(dialogue, findings, options["fail_on"]))
 
 
