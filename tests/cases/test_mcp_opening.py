@@ -143,7 +143,7 @@ def test_it_is_told_in_events_sequence_and_on_the_terminal() -> None:
         assert "Discovery failed: No response within 0.15 seconds." in text
         assert "--mcp-version 2025-11-25" in text
     timeline = page_text(f"/runs/{answer.end['run']}/timeline/")
-    assert re.search(r"Waiting for response headers\d+ ms.*Download.*log1", timeline)
+    assert re.search(r"Waiting for response headers \d+ ms.*Download.*log 1", timeline)
 
 
 def test_a_saved_agent_waits_once() -> None:

@@ -263,7 +263,7 @@ def test_members_of_the_metadata_are_shown(streamed: bool) -> None:
     )
     assert found.of("started")[0]["meta"] == meta
     assert "Metadata" in found.page
-    assert "request_id145" in found.page
+    assert "request_id 145" in found.page
     with serving(reply(body.encode()), LAST_CHUNK) as server:
         text = run_command("send", server.url, "--text", "x").stdout
     assert "meta" in text
