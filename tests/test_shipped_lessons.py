@@ -88,9 +88,9 @@ class Learner:
 
     def entry(self, run: str) -> dict[str, str]:
         """Return the entry of the first form in a response, as the fields that name it."""
-        text = self.http.get(f"/runs/{run}/response/").text
+        text = " ".join(self.http.get(f"/runs/{run}/response/").text.split())
         found = re.search(
-            r'name="seq" value="(\d+)"><input type="hidden" name="part" value="(\d+)"', text
+            r'name="seq" value="(\d+)"> ?<input type="hidden" name="part" value="(\d+)"', text
         )
         assert found, text
         return {"seq": found[1], "part": found[2]}
