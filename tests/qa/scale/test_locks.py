@@ -75,7 +75,7 @@ def test_a_user_stops_following_while_a_reply_is_taken_in(
     promise: PolledPromise, other_process: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def meanwhile(promise: PolledPromise, reply: PollResult) -> None:
-        other_process(lambda: promise_polling._update(promise.pk, _pause))
+        other_process(lambda: promise_polling._update(promise.pk, _pause, {}))
         apply_poll_result(promise, reply)
 
     monkeypatch.setattr(promise_polling, "apply_poll_result", meanwhile)
