@@ -442,7 +442,7 @@ def _growth(
     anchor: str,
     render: Callable[..., str],
 ) -> list[str]:
-    """Return the HTML that appends what is new of a part."""
+    """Return the HTML that appends the new text of a part."""
     part = shown.part
     if before is None:
         return [_append(f"{anchor}-parts", html=render(f"{_FILE}#part", shown=shown, oob=False))]
