@@ -11,13 +11,18 @@ _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 _LESS = {"resultTypes": ["violations"], "preload": False}
 _OPTIONS = {"runOnly": {"type": "tag", "values": _TAGS}, **_LESS}
 #: Scrolled to the top: axe takes what is scrolled out of view, and cut off, for something that
-#: covers what stands above.
+#: covers what stands above. Without transitions: a colour on its way is neither of the two that the
+#: page means, and whether one is on its way is a matter of milliseconds.
 _RUN = """async ([within, options]) => {
+  const still = new CSSStyleSheet();
+  still.replaceSync("*, *::before, *::after { transition: none !important; }");
+  document.adoptedStyleSheets.push(still);
   const panes = [...document.querySelectorAll(".tabpanel, [data-scroller]")];
   const places = panes.map((pane) => pane.scrollTop);
   for (const pane of panes) pane.scrollTop = 0;
   const results = await axe.run(within || document, options);
   panes.forEach((pane, number) => { pane.scrollTop = places[number]; });
+  document.adoptedStyleSheets.splice(document.adoptedStyleSheets.indexOf(still), 1);
   return results.violations.flatMap((violation) => violation.nodes.map(
     (node) => `${violation.id}: ${node.target} ${node.failureSummary}`
   ));
