@@ -92,6 +92,7 @@ check: setup $(MODULES) ## Format, lint, types, templates, scripts, migrations
 format: setup $(MODULES) ## Rewrite the code in the house style
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIN)/python -m tests.support.json_layout
 	npm run --silent fix
 
 bench: setup browser ## Measure speed and memory; prints the table of docs/benchmarks.md
