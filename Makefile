@@ -35,12 +35,12 @@ PYTEST := $(BIN)/pytest --dist=worksteal
 # Runs the command of the second argument, and says how long the part in the first has taken.
 timed = @start=$$(date +%s); $(2); status=$$?; echo "$(1): $$(($$(date +%s) - start)) s"; exit $$status
 
-.PHONY: help setup run cluster quick test test-without-browser test-browser test-scale test-lowest test-peers test-wheel check format bench examples judge load faults lock build wheel browser clean
+.PHONY: help setup run cluster generated quick test test-without-browser test-browser test-scale test-lowest test-peers test-wheel check format bench examples judge load faults lock build wheel browser clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-setup: $(INSTALLED) build ## Install what the playground needs, and build the front end
+setup: $(INSTALLED) build generated ## Install what the playground needs, and build the front end
 
 run: setup ## Serve on http://127.0.0.1:8000 (PORT=8123 for another port)
 	@$(BIN)/python manage.py serve --host $(HOST) --port $(PORT) $(ARGS)
@@ -99,10 +99,8 @@ bench: setup browser ## Measure speed and memory; prints the table of docs/bench
 	@$(BIN)/python -m tests.qa.bench $(ARGS)
 
 examples: setup ## Generate the examples of rules, and the collection of misbehaving agents, from tables
-	@$(BIN)/python -m tests.conformance.examples
-	@$(BIN)/python -m tests.conformance.locations
+	@$(BIN)/python -m tests.generated
 	@$(BIN)/python -m tests.demo.scenarios.collection
-	@WRITE_EXAMPLES=1 $(BIN)/pytest -q tests/demo/test_reference_responses.py
 
 judge: setup ## Measure what the conformance rules find in mutants of replies
 	@$(BIN)/python -m tests.qa.judge $(ARGS)
@@ -120,6 +118,10 @@ lock: $(INSTALLED) ## Write both locks after a change of pyproject.toml (ARGS=--
 	@$(BIN)/$(COMPILE) --extra scale --extra uvicorn pyproject.toml -o requirements.lock
 
 build: $(BUILT)
+
+# What Git ignores and a checkout needs, once; `make examples` generates it again.
+generated: $(INSTALLED)
+	@$(BIN)/python -m tests.generated --missing
 
 wheel: setup ## Build the sdist and the wheel in dist/
 	@test -e static/build/site/app.js || { echo "The front end was not built." >&2; exit 1; }

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.checks import Warning as CheckWarning
 
+from playground import generated
 from playground.base import tracing
 from playground.base.installation import install_command
 from playground.base.private_files import database_file, is_private, private_files
@@ -111,6 +112,17 @@ def private_file_permissions(**_: Any) -> Iterator[CheckMessage]:
                 hint=f"chmod 600 {file}",
                 id="playground.W002",
             )
+
+
+@register()
+def generated_files(**_: Any) -> Iterator[CheckMessage]:
+    """Check that a checkout has the files that Git ignores; a package always has them."""
+    if missing := generated.missing():
+        yield CheckWarning(
+            f"Pages of rules and of the reference lack examples: {', '.join(missing)} not found.",
+            hint="Run `make examples`, and restart.",
+            id="playground.W007",
+        )
 
 
 @register()

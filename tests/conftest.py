@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,9 +15,10 @@ import hypothesis
 import pytest
 from django.conf import settings
 
+from playground import generated
 from tests.support import schema
 from tests.support.isolation import DATABASE
-from tests.support.playground_server import PlaygroundServer
+from tests.support.playground_server import ROOT, PlaygroundServer
 
 # Profiles of Hypothesis, chosen by HYPOTHESIS_PROFILE. `dev` is for the inner loop: few examples,
 # others each time, and one that failed is tried again first. `ci` decides whether a change lands:
@@ -39,12 +42,16 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "dev")
 _PROCESS_FIXTURES = {"hosted", "pair", "playground", "site"}
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Serve pages without static files, and commit without waiting for the disk.
+
+    In a checkout where `make setup` has not run, what it generates is generated first.
 
     The middleware for static files is asynchronous: with it, each request of Django's client
     takes a thread and an event loop of its own.
     """
+    if generated.missing() and not hasattr(config, "workerinput"):
+        subprocess.run([sys.executable, "-m", "tests.generated"], cwd=ROOT, check=True)
     backend = "django.contrib.staticfiles.storage.StaticFilesStorage"
     settings.STORAGES["staticfiles"] = {"BACKEND": backend}
     settings.MIDDLEWARE.remove("servestatic.middleware.ServeStaticMiddleware")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from playground import checks
+from playground import checks, generated
 from playground.base.private_files import read_or_create_key
 from playground.checks import private_file_permissions
 
@@ -32,6 +32,14 @@ def test_a_file_that_others_can_read(
 def test_a_new_directory_is_its_owners_alone(tmp_path: Path) -> None:
     read_or_create_key(tmp_path / "data" / "encryption-key")
     assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+
+
+def test_generated_files_that_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not [*checks.generated_files()]
+    monkeypatch.setattr(generated, "FILES", [generated.RULE_EXAMPLES, tmp_path / "new.json"])
+    (found,) = checks.generated_files()
+    assert (found.id, found.hint) == ("playground.W007", "Run `make examples`, and restart.")
+    assert "new.json not found" in found.msg
 
 
 LOCAL_NAMES = ["127.0.0.1", "localhost", "[::1]"]

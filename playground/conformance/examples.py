@@ -1,23 +1,20 @@
 """Examples of each rule: a conforming response, and one that violates it, with its findings.
 
-The data in `examples.json` are generated from the tables of the tests: `make examples`.
+They are generated from the tables of the tests: see `playground.generated`.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from playground.conformance.earlier import EarlierResponses, TaskEnd
 from playground.conformance.findings import ConformanceReport, Verdict
 from playground.conformance.runner import run_rules
+from playground.generated import RULE_EXAMPLES, read
 from playground.protocols.frames import Frame, FrameKind
-
-PATH = Path(__file__).with_name("examples.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +73,9 @@ def findings_of(report: ConformanceReport, rule: str) -> tuple[ExampleFinding, .
     )
 
 
-def examples_of(rule: str) -> RuleExamples:
-    """Raises `KeyError` for an unknown id."""
-    return _examples()[rule]
+def examples_of(rule: str) -> RuleExamples | None:
+    """Return the examples of a rule by its id; None before they are generated."""
+    return _examples().get(rule)
 
 
 def read_examples(document: Mapping[str, Any]) -> dict[str, RuleExamples]:
@@ -110,7 +107,7 @@ def write_examples(examples: Mapping[str, RuleExamples]) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _examples() -> dict[str, RuleExamples]:
-    return read_examples(json.loads(PATH.read_text("utf-8")))
+    return read_examples(read(RULE_EXAMPLES))
 
 
 def _read_example(row: Mapping[str, Any]) -> Example:

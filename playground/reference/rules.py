@@ -74,11 +74,6 @@ def rule_context(group: RuleGroup, rule: Rule[Any]) -> dict[str, Any]:
     """Return the context of the page of a rule."""
     ids = [each.id for each in group.rules]
     at = ids.index(rule.id)
-    examples = examples_of(rule.id)
-    level = rule.requirement(examples.version).level
-    titles = ("Conforming response", "Violating response")
-    if level is Level.INFO:  # Both are allowed.
-        titles = ("Response without this finding", "Response with this finding")
     return {
         "rule": rule,
         "group": group,
@@ -86,13 +81,7 @@ def rule_context(group: RuleGroup, rule: Rule[Any]) -> dict[str, Any]:
             list(_text_parts(part)) for part in (getdoc(rule.check) or "").split("\n\n")
         ],
         "requirements": _requirements(rule.id),
-        # What the examples were checked against, and the level of the rule there.
-        "subject": subject_of(examples.protocol, examples.binding, examples.version),
-        "level": level.value,
-        "examples": [
-            _example("conforming", titles[0], examples, examples.conforming),
-            _example("violating", titles[1], examples, examples.violating),
-        ],
+        **_examples_context(rule),
         # Ids of the rules before and after it in its group; "" for none.
         "previous": ids[at - 1] if at else "",
         "following": ids[at + 1] if at + 1 < len(ids) else "",
@@ -136,6 +125,26 @@ def _text_parts(text: str) -> Iterator[tuple[str, bool, str]]:
 # Examples
 
 
+def _examples_context(rule: Rule[Any]) -> dict[str, Any]:
+    """Return the part of the context about the examples; empty before they are generated."""
+    examples = examples_of(rule.id)
+    if examples is None:
+        return {}
+    level = rule.requirement(examples.version).level
+    titles = ("Conforming response", "Violating response")
+    if level is Level.INFO:  # Both are allowed.
+        titles = ("Response without this finding", "Response with this finding")
+    return {
+        # What the examples were checked against, and the level of the rule there.
+        "subject": subject_of(examples.protocol, examples.binding, examples.version),
+        "level": level.value,
+        "examples": [
+            _example("conforming", titles[0], examples, examples.conforming),
+            _example("violating", titles[1], examples, examples.violating),
+        ],
+    }
+
+
 def _example(slug: str, title: str, examples: RuleExamples, example: Example) -> dict[str, Any]:
     """Return the context of an example response."""
     locator = PointerLocator()
@@ -157,7 +166,7 @@ def _example(slug: str, title: str, examples: RuleExamples, example: Example) ->
         # Findings that concern no frame.
         "notes": [Note(finding.message, "", False) for finding in found.get(None, ())],
         # Ids and groups of the other rules that the response violates.
-        "also": [(rule, RULES[rule][1]) for rule in example.also],
+        "also": [(rule, RULES[rule][1]) for rule in example.also if rule in RULES],
     }
 
 

@@ -17,7 +17,6 @@ from typing import Any
 
 from playground.conformance import RULESETS, ConformanceReport, Level, Verdict
 from playground.conformance.examples import (
-    PATH,
     Example,
     RuleExamples,
     findings_of,
@@ -166,10 +165,6 @@ def _indented(body: bytes) -> bytes:
     return json.dumps(value, indent=2, ensure_ascii=False).encode() if same else body
 
 
-def text() -> str:
-    """The text of the file."""
-    return json.dumps(write_examples(examples()), indent=1) + "\n"
-
-
-if __name__ == "__main__":
-    PATH.write_text(text(), "utf-8")
+def generated() -> dict[str, Any]:
+    """What `read_examples` reads."""
+    return write_examples(examples())

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 
 from playground.conformance import RULESETS
-from playground.conformance.locations import (
-    PATH,
-    RuleLocation,
-    locations_in,
-    write_locations,
-)
+from playground.conformance.locations import RuleLocation, locations_in, write_locations
 from playground.protocols.frames import Frame
 from tests.conformance.scripts import VERSION, ScriptedResponse
 from tests.conformance.tables import CASES
@@ -48,10 +42,6 @@ def _frames(response: ScriptedResponse, version: str) -> Iterator[Frame]:
         yield replace(frame, data=frame.data.replace(VERSION.encode(), version.encode()))
 
 
-def text() -> str:
-    """The text of the file."""
-    return json.dumps(write_locations(locations()), indent=1) + "\n"
-
-
-if __name__ == "__main__":
-    PATH.write_text(text(), "utf-8")
+def generated() -> dict[str, list[str]]:
+    """What `read_locations` reads."""
+    return write_locations(locations())

@@ -4,7 +4,6 @@ import json
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -15,8 +14,7 @@ from playground.demo import corpus as corpora
 from playground.demo import promises
 from playground.demo.corpus import Corpus
 from playground.protocols import schemas
-
-FIXTURE = Path(__file__).parents[2] / "fixtures" / "demo_corpus.json"
+from tests.demo.reference_responses import shipped_corpus
 
 
 def check(version: str, name: str, document: Any) -> None:
@@ -78,8 +76,7 @@ Ask = Callable[..., Awaitable[Reply]]
 @pytest.fixture(scope="session")
 def whole_corpus() -> Corpus:
     """Return the shipped corpus from its file, without a database."""
-    rows = [row["fields"] for row in json.loads(FIXTURE.read_text())]
-    return Corpus.of((row["site"], row["document"]) for row in rows)
+    return shipped_corpus()
 
 
 @pytest.fixture(autouse=True)

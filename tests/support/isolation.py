@@ -9,31 +9,22 @@ same fails.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
-#: The variables that `playground.settings`, `playground.checks` and `playground.base.tracing` read.
-_SETTINGS = re.compile(
-    "PLAYGROUND_.*|DATABASE_URL|REDIS_URL|DEBUG|SECRET_KEY|ALLOWED_HOSTS|CSRF_TRUSTED_ORIGINS|"
-    "SECURE_SSL_REDIRECT|WEB_CONCURRENCY|TZ|OTEL_.*"
-)
+from tests.support.environment import without_settings
+
 #: Where the tests of `make test-scale` find a PostgreSQL server and, in the order of the workers,
 #: a Redis for each; set, they are used.
 DATABASE, REDIS = "PLAYGROUND_TEST_DATABASE_URL", "PLAYGROUND_TEST_REDIS_URL"
 #: Names a directory that all processes of one run of pytest share.
 SHARED = "PYTEST_SHARED_DIRECTORY"
 _DATA = pytest.StashKey[Path]()
-
-
-def without_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment in which every setting has its default."""
-    return {name: text for name, text in environment.items() if not _SETTINGS.fullmatch(name)}
 
 
 @pytest.hookimpl(wrapper=True)

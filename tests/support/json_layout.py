@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 PLAYGROUND = Path(__file__).parents[2] / "playground"
-#: Written by `make examples`, by generators of their own.
-GENERATED = {"examples.json", "locations.json", "reference_responses.json"}
 
 _WIDTH = 120
 
@@ -51,7 +49,7 @@ def _line(value: Any) -> str:
 
 
 def files() -> list[Path]:
-    return sorted(path for path in PLAYGROUND.rglob("*.json") if path.name not in GENERATED)
+    return sorted(PLAYGROUND.rglob("*.json"))
 
 
 def main() -> None:

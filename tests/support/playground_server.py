@@ -17,7 +17,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from tests.support.isolation import SHARED, without_settings
+from tests.support.environment import without_settings
+from tests.support.isolation import SHARED
 from tests.support.servers import free_port
 
 ROOT = Path(__file__).resolve().parent.parent.parent

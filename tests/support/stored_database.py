@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.support.isolation import without_settings
+from tests.support.environment import without_settings
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DATABASES = ROOT / "tests" / "models" / "databases"

@@ -13,7 +13,8 @@ from django.conf import settings
 from django.core.exceptions import SynchronousOnlyOperation
 
 from playground.models import Run
-from tests.support.isolation import DATABASE, without_settings
+from tests.support.environment import without_settings
+from tests.support.isolation import DATABASE
 from tests.support.playground_server import ROOT, PlaygroundServer
 
 DEVELOPER = {

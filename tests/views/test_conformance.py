@@ -412,6 +412,7 @@ class TestRule:
             assert len(ids) == len(set(ids))
             assert set(rule_links(markup)) <= set(links)
             examples = examples_of(url.split("/")[3])
+            assert examples
             for page, stored in zip(
                 markup.select("section", class_="rule-example"),
                 (examples.conforming, examples.violating), strict=True,
@@ -536,6 +537,14 @@ class TestRule:
         text = rule_page(client, "nlweb/version-asked").text
         assert "Response with this finding" in text
         assert "violat" not in text.lower()
+
+    def test_a_checkout_before_the_examples_are_generated(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("playground.conformance.examples._examples", dict)
+        found = rule_page(client, "nlweb/version-asked")
+        assert "run make examples" in found.words
+        assert not found.select("section", class_="rule-example")
 
     @pytest.mark.parametrize("path", ["nlweb/nope/", "nope/item-type/", "mcp/item-type/", "nlweb/"])
     def test_there_is_no_other(self, client: Client, path: str) -> None:

@@ -17,6 +17,7 @@ import argparse
 import difflib
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -38,6 +39,9 @@ def take(data: Path, into: Path, tree: Path) -> None:
     stored = ids_in((data / "playground.sqlite3").read_text("latin-1"))
     with tempfile.TemporaryDirectory() as copy:
         shutil.copytree(data, copy, dirs_exist_ok=True)
+        if (tree / "tests/generated.py").exists():
+            generate = [sys.executable, "-m", "tests.generated", "--missing"]
+            subprocess.run(generate, cwd=tree, check=True)
         with PlaygroundServer(Path(copy), tree=tree) as server:
             for page in site.read_all(server.url):
                 lines = lines_of(page.text) if page.is_html else stable(page.text).splitlines()

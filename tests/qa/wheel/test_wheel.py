@@ -20,8 +20,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from playground import __version__
-from tests.support.isolation import without_settings
+from playground import __version__, generated
+from tests.support.environment import without_settings
 from tests.support.playground_server import ROOT
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
@@ -72,6 +72,11 @@ class TestContents:
         assert under("templates", "static", "fixtures") <= found
         assert "playground/files/static/build/site/app.js" in found
         assert any(name.endswith(".json") and "/schemas/" in name for name in found)
+
+    def test_what_git_ignores_is_generated(self, wheel: Path) -> None:
+        with zipfile.ZipFile(wheel) as archive:
+            for path in generated.FILES:
+                assert archive.read(f"playground/generated/{path.name}") == path.read_bytes()
 
     def test_nothing_of_the_repository_alone(self, wheel: Path) -> None:
         tops = {name.partition("/")[0] for name in names(wheel)}
