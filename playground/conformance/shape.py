@@ -1,0 +1,231 @@
+"""Rules by one decorator, and rules as rows: where to look, what holds there, how to fix it.
+
+A row has selectors, functions from a transcript to locations, and tests, functions from a value to
+whether it keeps the rule:
+
+    row("promise-progress", "The progress of a promise is a number from 0 to 1.",
+        (must("4.1.2"), should("HTTP examples 4")), present(promises, "progress"),
+        {number(0, 1): "Set progress to a number from 0 to 1, for example 0.5 for 50%."},
+        why="Progress is a fraction, not a percentage and not a string."),
+
+The rule applies if a selector yields a location, or `when`, a selector for this alone. A rule that
+compares several values, or depends on their order, is a function with the decorator `rule`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Generic, NamedTuple
+
+from playground.conformance.findings import Level
+from playground.conformance.response_parts import Location
+from playground.conformance.rule import (
+    Requirement,
+    Rule,
+    RuleIssue,
+    T,
+    Violation,
+    always,
+    missing,
+)
+from playground.conformance.values import is_integer, is_number, type_with_article
+from playground.protocols.json_pointer import escape, keys_of
+
+#: The value at the location of a member that an object does not have.
+MISSING: Any = object()
+
+Selector = Callable[[T], Iterable[Location]]
+#: Returns something true for a value that keeps the rule; it depends on nothing else.
+Test = Callable[[Any], object]
+Check = Callable[[T], Iterator[RuleIssue]]
+#: The requirement of all versions, or one for each, the latest version first; None for no rule.
+Requirements = Requirement | tuple[Requirement | None, ...]
+
+
+class Fix(NamedTuple):
+    """A message for violations with more than a text."""
+
+    message: str
+    #: By version, the level of the violation where it is not that of the rule.
+    levels: Mapping[str, Level] = {}
+    #: Whether the part of a response that was not received may have what is missing.
+    may_follow: bool = False
+
+
+#: What is said about a location by the first test that fails. `{name}` stands for the last step of
+#: its pointer, `{actual}` for the type of its value and `{value}` for the start of a string.
+Tests = Mapping[Test, str | Fix]
+
+
+class RuleFactory(Generic[T]):
+    """The rules of one protocol that share a prefix of their ids, versions and a condition."""
+
+    def __init__(
+        self, prefix: str, versions: tuple[str, ...], when: Callable[[T], bool] = always
+    ) -> None:
+        """`versions` are the names of the versions, the latest first."""
+        self._prefix = prefix
+        self._versions = versions
+        self._when = when
+
+    def rule(
+        self,
+        name: str,
+        title: str,
+        requirements: Requirements,
+        *,
+        when: Callable[[T], bool] = always,
+        needs_complete_response: bool = False,
+        fallback: bool = False,
+    ) -> Callable[[Check[T]], Rule[T]]:
+        """Return a decorator that makes a rule of a function, whose docstring is its reason."""
+        if isinstance(requirements, Requirement):
+            requirements = (requirements,) * len(self._versions)
+        by_version = dict(zip(self._versions, requirements, strict=True))
+        required = {version: one for version, one in by_version.items() if one is not None}
+        shared = self._when
+        applies = when if shared is always else lambda t: shared(t) and when(t)
+
+        def make_rule(check: Check[T]) -> Rule[T]:
+            name_of_rule = self._prefix + name
+            flags = needs_complete_response, fallback
+            return Rule(name_of_rule, title, required, check, applies, *flags)
+
+        return make_rule
+
+    def row(
+        self,
+        name: str,
+        title: str,
+        requirements: Requirements,
+        select: Selector[T],
+        tests: Tests,
+        *more: tuple[Selector[T], Tests],
+        why: str,
+        when: Selector[T] | None = None,
+        needs_complete_response: bool = False,
+    ) -> Rule[T]:
+        """Return a rule on the values at locations, each by itself.
+
+        `more` has other locations with their own tests; they are reported after the first ones.
+        """
+        checks = ((select, tests), *more)
+        selectors = [when] if when else [selector for selector, _ in checks]
+
+        def applies(t: T) -> bool:
+            return any(True for selector in selectors for _ in selector(t))
+
+        def check(t: T) -> Iterator[RuleIssue]:
+            for selector, pairs in checks:
+                for location in selector(t):
+                    for test, fix in pairs.items():
+                        if not test(location.value):
+                            yield _issue(t, fix, location)
+                            break
+
+        check.__doc__ = why
+        made = self.rule(
+            name,
+            title,
+            requirements,
+            when=applies,
+            needs_complete_response=needs_complete_response,
+        )
+        return made(check)
+
+
+def _issue(t: Any, fix: str | Fix, location: Location) -> RuleIssue:
+    message, levels, may_follow = (fix, {}, False) if isinstance(fix, str) else fix
+    seq, pointer, value = location
+    if "{" in message:
+        actual = "missing" if value is MISSING else type_with_article(value)
+        message = message.replace("{actual}", actual)
+        message = message.replace("{name}", next(reversed(list(keys_of(pointer))), ""))
+        message = message.replace("{value}", value[:60] if isinstance(value, str) else "")
+    if may_follow:
+        return missing(t, message, seq, pointer)
+    return Violation(message, seq, pointer, levels.get(t.version))
+
+
+# Selectors
+
+
+def those(select: Selector[T], test: Test) -> Selector[T]:
+    """Select the locations with a value that passes a test."""
+    return lambda t: (location for location in select(t) if test(location.value))
+
+
+def objects(select: Selector[T]) -> Selector[T]:
+    return those(select, is_object)
+
+
+def members(select: Selector[T], *names: str) -> Selector[T]:
+    """Select members of the objects among the locations; `MISSING` for those they do not have."""
+    return lambda t: (
+        Location(seq, f"{pointer}/{escape(name)}", value.get(name, MISSING))
+        for seq, pointer, value in select(t)
+        if isinstance(value, dict)
+        for name in names
+    )
+
+
+def present(select: Selector[T], *names: str) -> Selector[T]:
+    """Select members of the objects among the locations, as far as they have them."""
+    return lambda t: (
+        Location(seq, f"{pointer}/{escape(name)}", value[name])
+        for seq, pointer, value in select(t)
+        if isinstance(value, dict)
+        for name in names
+        if name in value
+    )
+
+
+def elements(select: Selector[T], limit: int | None = None) -> Selector[T]:
+    """Select the elements of the arrays among the locations: at most `limit` of each."""
+    return lambda t: (
+        Location(seq, f"{pointer}/{at}", element)
+        for seq, pointer, value in select(t)
+        if isinstance(value, list)
+        for at, element in enumerate(value[:limit])
+    )
+
+
+# Tests
+
+
+def is_given(value: Any) -> bool:
+    """Return whether an object has the member."""
+    return value is not MISSING
+
+
+def is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def is_array(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def is_string(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def is_boolean(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def number(low: float, high: float) -> Test:
+    return lambda value: is_number(value) and low <= value <= high
+
+
+def integer(low: float) -> Test:
+    return lambda value: is_integer(value) and value >= low
+
+
+def one_of(*words: str) -> Test:
+    return lambda value: isinstance(value, str) and value in words
+
+
+def never(_: Any) -> bool:
+    """Report every location that a selector yields."""
+    return False
