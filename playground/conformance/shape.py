@@ -1,14 +1,14 @@
 """Rules by one decorator, and rules as rows: where to look, what holds there, how to fix it.
 
-A row has selectors, functions from a transcript to locations, and tests, functions from a value to
-whether it keeps the rule:
+A row has selectors, functions from a transcript to places, and tests, functions from the value of a
+place to whether it keeps the rule:
 
     row("promise-progress", "The progress of a promise is a number from 0 to 1.",
         (must("4.1.2"), should("HTTP examples 4")), present(promises, "progress"),
         {number(0, 1): "Set progress to a number from 0 to 1, for example 0.5 for 50%."},
         why="Progress is a fraction, not a percentage and not a string."),
 
-The rule applies if a selector yields a location, or `when`, a selector for this alone. A rule that
+The rule applies if a selector yields a place; if it applies more often, `when` says so. A rule that
 compares several values, or depends on their order, is a function with the decorator `rule`.
 """
 
@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple
 
 from playground.conformance.findings import Level
-from playground.conformance.response_parts import Location
 from playground.conformance.rule import (
     Requirement,
     Rule,
@@ -29,12 +28,14 @@ from playground.conformance.rule import (
     missing,
 )
 from playground.conformance.values import is_integer, is_number, type_with_article
-from playground.protocols.json_pointer import escape, keys_of
+from playground.protocols.json_pointer import escape, unescape
 
-#: The value at the location of a member that an object does not have.
+#: The value at the place of a member that an object does not have.
 MISSING: Any = object()
 
-Selector = Callable[[T], Iterable[Location]]
+#: Frame, pointer and value, as in a `Location`; a plain tuple takes a third of its time.
+Place = tuple[int | None, str, Any]
+Selector = Callable[[T], Iterable[Place]]
 #: Returns something true for a value that keeps the rule; it depends on nothing else.
 Test = Callable[[Any], object]
 Check = Callable[[T], Iterator[RuleIssue]]
@@ -46,14 +47,14 @@ class Fix(NamedTuple):
     """A message for violations with more than a text."""
 
     message: str
-    #: By version, the level of the violation where it is not that of the rule.
-    levels: Mapping[str, Level] = {}
+    #: Returns the level of the violation; None for that of the rule.
+    level: Callable[[Any, Place], Level | None] = lambda _, __: None
     #: Whether the part of a response that was not received may have what is missing.
     may_follow: bool = False
 
 
-#: What is said about a location by the first test that fails. `{name}` stands for the last step of
-#: its pointer, `{actual}` for the type of its value and `{value}` for the start of a string.
+#: What is said about a place by the first test that fails. `{name}` stands for the last step of its
+#: pointer, `{actual}` for the type of its value and `{value}` for the start of a string.
 Tests = Mapping[Test, str | Fix]
 
 
@@ -102,25 +103,28 @@ class RuleFactory(Generic[T]):
         tests: Tests,
         *more: tuple[Selector[T], Tests],
         why: str,
-        when: Selector[T] | None = None,
+        when: Callable[[T], bool | Iterable[Place]] | None = None,
         needs_complete_response: bool = False,
     ) -> Rule[T]:
-        """Return a rule on the values at locations, each by itself.
+        """Return a rule on the values of places, each by itself.
 
-        `more` has other locations with their own tests; they are reported after the first ones.
+        `more` has other places with their own tests; they are reported after the first ones.
+        `when` is a condition, or a selector that yields something where the rule applies.
         """
-        checks = ((select, tests), *more)
-        selectors = [when] if when else [selector for selector, _ in checks]
+        checks = [(each, tuple(pairs.items())) for each, pairs in ((select, tests), *more)]
 
         def applies(t: T) -> bool:
-            return any(True for selector in selectors for _ in selector(t))
+            if when is None:
+                return any(True for selector, _ in checks for _ in selector(t))
+            found = when(t)
+            return found if isinstance(found, bool) else any(True for _ in found)
 
         def check(t: T) -> Iterator[RuleIssue]:
             for selector, pairs in checks:
-                for location in selector(t):
-                    for test, fix in pairs.items():
-                        if not test(location.value):
-                            yield _issue(t, fix, location)
+                for place in selector(t):
+                    for test, fix in pairs:
+                        if not test(place[2]):
+                            yield _issue(t, fix, place)
                             break
 
         check.__doc__ = why
@@ -134,56 +138,58 @@ class RuleFactory(Generic[T]):
         return made(check)
 
 
-def _issue(t: Any, fix: str | Fix, location: Location) -> RuleIssue:
-    message, levels, may_follow = (fix, {}, False) if isinstance(fix, str) else fix
-    seq, pointer, value = location
+def _issue(t: Any, fix: str | Fix, place: Place) -> RuleIssue:
+    fix = Fix(fix) if isinstance(fix, str) else fix
+    message, (seq, pointer, value) = fix.message, place
     if "{" in message:
         actual = "missing" if value is MISSING else type_with_article(value)
         message = message.replace("{actual}", actual)
-        message = message.replace("{name}", next(reversed(list(keys_of(pointer))), ""))
+        message = message.replace("{name}", unescape(pointer.rpartition("/")[2]))
         message = message.replace("{value}", value[:60] if isinstance(value, str) else "")
-    if may_follow:
+    if fix.may_follow:
         return missing(t, message, seq, pointer)
-    return Violation(message, seq, pointer, levels.get(t.version))
+    return Violation(message, seq, pointer, fix.level(t, place))
 
 
 # Selectors
 
 
 def those(select: Selector[T], test: Test) -> Selector[T]:
-    """Select the locations with a value that passes a test."""
-    return lambda t: (location for location in select(t) if test(location.value))
+    """Select the places with a value that passes a test."""
+    return lambda t: (place for place in select(t) if test(place[2]))
 
 
 def objects(select: Selector[T]) -> Selector[T]:
-    return those(select, is_object)
+    return lambda t: (place for place in select(t) if isinstance(place[2], dict))
 
 
 def members(select: Selector[T], *names: str) -> Selector[T]:
-    """Select members of the objects among the locations; `MISSING` for those they do not have."""
+    """Select members of the objects among the places; `MISSING` for those they do not have."""
+    steps = [(name, f"/{escape(name)}") for name in names]
     return lambda t: (
-        Location(seq, f"{pointer}/{escape(name)}", value.get(name, MISSING))
+        (seq, pointer + step, value.get(name, MISSING))
         for seq, pointer, value in select(t)
         if isinstance(value, dict)
-        for name in names
+        for name, step in steps
     )
 
 
 def present(select: Selector[T], *names: str) -> Selector[T]:
-    """Select members of the objects among the locations, as far as they have them."""
+    """Select members of the objects among the places, as far as they have them."""
+    steps = [(name, f"/{escape(name)}") for name in names]
     return lambda t: (
-        Location(seq, f"{pointer}/{escape(name)}", value[name])
+        (seq, pointer + step, value[name])
         for seq, pointer, value in select(t)
         if isinstance(value, dict)
-        for name in names
+        for name, step in steps
         if name in value
     )
 
 
 def elements(select: Selector[T], limit: int | None = None) -> Selector[T]:
-    """Select the elements of the arrays among the locations: at most `limit` of each."""
+    """Select the elements of the arrays among the places: at most `limit` of each."""
     return lambda t: (
-        Location(seq, f"{pointer}/{at}", element)
+        (seq, f"{pointer}/{at}", element)
         for seq, pointer, value in select(t)
         if isinstance(value, list)
         for at, element in enumerate(value[:limit])
@@ -227,5 +233,5 @@ def one_of(*words: str) -> Test:
 
 
 def never(_: Any) -> bool:
-    """Report every location that a selector yields."""
+    """Report every place that a selector yields."""
     return False

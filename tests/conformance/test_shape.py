@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from playground.conformance.findings import Level
-from playground.conformance.response_parts import Location
 from playground.conformance.rule import Inconclusive, RuleIssue, Violation, info, must, should
 from playground.conformance.shape import (
     Fix,
+    Place,
     RuleFactory,
     Selector,
     Tests,
@@ -47,8 +47,8 @@ FACTORY = RuleFactory[Answer]("some.", ("2", "1"), lambda t: t.value is not None
 FACTS = ("name", "A title.")
 
 
-def whole(t: Answer) -> Iterator[Location]:
-    yield Location(7, "", t.value)
+def whole(t: Answer) -> Iterator[Place]:
+    yield 7, "", t.value
 
 
 def row(select: Selector[Answer], tests: Tests, **options: Any) -> Any:
@@ -72,8 +72,7 @@ def row(select: Selector[Answer], tests: Tests, **options: Any) -> Any:
 )
 def test_selectors(select: Selector[Answer], value: Any, expected: list[tuple[str, Any]]) -> None:
     found = list(select(Answer(value)))
-    assert [location[1:] for location in found] == expected
-    assert {location.seq for location in found} <= {7}
+    assert found == [(7, *place) for place in expected]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +91,7 @@ def test_tests(test: Any, good: list[Any], bad: list[Any]) -> None:
 
 def _members(value: Any, name: str) -> Iterator[Any]:
     """Yield what a test gets for a member that an object does not have."""
-    return (location.value for location in members(whole, name)(Answer(value)))
+    return (found for _, _, found in members(whole, name)(Answer(value)))
 
 
 @pytest.mark.parametrize(
@@ -118,13 +117,15 @@ def test_the_first_test_that_fails_is_reported(value: Any, message: str | None) 
 @pytest.mark.parametrize(
     ("value", "when", "applies"),
     [
-        pytest.param({"a": 1}, None, True, id="a location"),
-        pytest.param({"b": 1}, None, False, id="no location"),
-        pytest.param({"b": 1}, objects(whole), True, id="when is wider"),
+        pytest.param({"a": 1}, None, True, id="a place"),
+        pytest.param({"b": 1}, None, False, id="no place"),
+        pytest.param({"b": 1}, objects(whole), True, id="when is a wider selector"),
+        pytest.param({"b": 1}, lambda t: "b" in t.value, True, id="when is a condition"),
+        pytest.param({"a": 1}, lambda t: "b" in t.value, False, id="a condition that is not met"),
         pytest.param(None, whole, False, id="the condition of the factory"),
     ],
 )
-def test_a_row_applies_if_there_is_a_location(value: Any, when: Any, applies: bool) -> None:
+def test_a_row_applies_if_there_is_a_place(value: Any, when: Any, applies: bool) -> None:
     assert row(present(whole, "a"), {never: "No."}, when=when).when(Answer(value)) is applies
 
 
@@ -141,11 +142,15 @@ def test_a_row_may_look_at_several_places() -> None:
     assert made.when(Answer({"b": 1}))
 
 
+def milder_before(t: Answer, _: Place) -> Level | None:
+    return Level.INFO if t.version == "1" else None
+
+
 @pytest.mark.parametrize(
     ("answer", "fix", "expected"),
     [
-        (Answer(1, "2"), Fix("No.", {"1": Level.INFO}), Violation("No.", 7)),
-        (Answer(1, "1"), Fix("No.", {"1": Level.INFO}), Violation("No.", 7, level=Level.INFO)),
+        (Answer(1, "2"), Fix("No.", milder_before), Violation("No.", 7)),
+        (Answer(1, "1"), Fix("No.", milder_before), Violation("No.", 7, level=Level.INFO)),
         (Answer(1), Fix("No.", may_follow=True), Violation("No.", 7)),
         (Answer(1, is_complete=False), Fix("No."), Violation("No.", 7)),
     ],

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from playground.conformance.nlweb.selectors import content, items
-from playground.conformance.response_parts import Location
 from playground.conformance.rule import must, should
-from playground.conformance.shape import is_given, is_object, is_string, members, present
+from playground.conformance.shape import Place, is_given, is_object, is_string, members, present
 from playground.conformance.transcript import Transcript
 from playground.conformance.uris import is_uri_reference
 
 row = content.row
 
 
-def _urls(t: Transcript) -> Iterator[Location]:
+def _urls(t: Transcript) -> Iterator[Place]:
     for seq, pointer, url in _url(t):
         if isinstance(url, list):
-            yield from (Location(seq, f"{pointer}/{at}", each) for at, each in enumerate(url))
+            yield from ((seq, f"{pointer}/{at}", each) for at, each in enumerate(url))
         elif not isinstance(url, dict):
-            yield Location(seq, pointer, url)
+            yield seq, pointer, url
 
 
 _url = present(items, "url")

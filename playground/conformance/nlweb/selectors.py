@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from playground.conformance.response_parts import Location
-from playground.conformance.shape import RuleFactory, Selector
+from playground.conformance.shape import Place, RuleFactory, Selector
 from playground.conformance.transcript import Transcript
 
 _VERSIONS = ("0.55", "0.54")
@@ -15,7 +14,7 @@ any_response = RuleFactory[Transcript]("", _VERSIONS)
 content = RuleFactory[Transcript]("", _VERSIONS, lambda t: t.has_response)
 
 
-def items(t: Transcript) -> Iterable[Location]:
+def items(t: Transcript) -> Iterable[Place]:
     return t.items
 
 
