@@ -15,6 +15,7 @@ compares several values, or depends on their order, is a function with the decor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, Generic, NamedTuple
 
 from playground.conformance.findings import Level
@@ -36,6 +37,8 @@ MISSING: Any = object()
 #: Frame, pointer and value, as in a `Location`; a plain tuple takes a third of its time.
 Place = tuple[int | None, str, Any]
 Selector = Callable[[T], Iterable[Place]]
+#: Returns whether a rule applies, or yields something if it does.
+Condition = Callable[[T], bool | Iterable[Place]]
 #: Returns something true for a value that keeps the rule; it depends on nothing else.
 Test = Callable[[Any], object]
 Check = Callable[[T], Iterator[RuleIssue]]
@@ -75,7 +78,7 @@ class RuleFactory(Generic[T]):
         title: str,
         requirements: Requirements,
         *,
-        when: Callable[[T], bool] = always,
+        when: Condition[T] = always,
         needs_complete_response: bool = False,
         fallback: bool = False,
     ) -> Callable[[Check[T]], Rule[T]]:
@@ -84,8 +87,12 @@ class RuleFactory(Generic[T]):
             requirements = (requirements,) * len(self._versions)
         by_version = dict(zip(self._versions, requirements, strict=True))
         required = {version: one for version, one in by_version.items() if one is not None}
-        shared = self._when
-        applies = when if shared is always else lambda t: shared(t) and when(t)
+
+        def applies(t: T) -> bool:
+            if not self._when(t):
+                return False
+            found = when(t)
+            return found if isinstance(found, bool) else any(True for _ in found)
 
         def make_rule(check: Check[T]) -> Rule[T]:
             name_of_rule = self._prefix + name
@@ -103,21 +110,17 @@ class RuleFactory(Generic[T]):
         tests: Tests,
         *more: tuple[Selector[T], Tests],
         why: str,
-        when: Callable[[T], bool | Iterable[Place]] | None = None,
+        when: Condition[T] | None = None,
         needs_complete_response: bool = False,
     ) -> Rule[T]:
         """Return a rule on the values of places, each by itself.
 
         `more` has other places with their own tests; they are reported after the first ones.
-        `when` is a condition, or a selector that yields something where the rule applies.
         """
         checks = [(each, tuple(pairs.items())) for each, pairs in ((select, tests), *more)]
 
-        def applies(t: T) -> bool:
-            if when is None:
-                return any(True for selector, _ in checks for _ in selector(t))
-            found = when(t)
-            return found if isinstance(found, bool) else any(True for _ in found)
+        def places(t: T) -> Iterable[Place]:
+            return chain.from_iterable(selector(t) for selector, _ in checks)
 
         def check(t: T) -> Iterator[RuleIssue]:
             for selector, pairs in checks:
@@ -132,7 +135,7 @@ class RuleFactory(Generic[T]):
             name,
             title,
             requirements,
-            when=applies,
+            when=when or places,
             needs_complete_response=needs_complete_response,
         )
         return made(check)

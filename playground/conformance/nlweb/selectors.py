@@ -1,10 +1,11 @@
-"""What the rules of NLWeb share: their versions, and the parts of a response that they look at."""
+"""What the rules of NLWeb share: their versions, and the places in a response that they look at."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from playground.conformance.shape import Place, RuleFactory, Selector
+from playground.conformance.findings import Level
+from playground.conformance.shape import MISSING, Place, RuleFactory, Selector, objects
 from playground.conformance.transcript import Transcript
 
 _VERSIONS = ("0.55", "0.54")
@@ -18,6 +19,32 @@ def items(t: Transcript) -> Iterable[Place]:
     return t.items
 
 
-def parts(name: str) -> Selector[Transcript]:
+def part(name: str) -> Selector[Transcript]:
     """Select the content members of a name in all messages: `promise`, `error`, …"""
     return lambda t: t.parts.get(name, ())
+
+
+def absent(name: str, kind: str) -> Selector[Transcript]:
+    """Select the place at the end where a response of a type lacks its content member."""
+
+    def select(t: Transcript) -> Iterator[Place]:
+        if t.kind == kind and name not in t.parts:
+            yield t.last_seq, f"/{name}", MISSING
+
+    return select
+
+
+def milder_in_054(t: Transcript, _: Place | None = None) -> Level | None:
+    """Return the level of a wrong type: 0.54 shows most types in examples only."""
+    return Level.SHOULD if t.version == "0.54" else None
+
+
+promises, errors = objects(part("promise")), objects(part("error"))
+
+
+def _metas(t: Transcript) -> Iterable[Place]:
+    return t.metas
+
+
+#: The metadata blocks that are objects.
+blocks = objects(_metas)
