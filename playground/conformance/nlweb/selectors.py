@@ -8,11 +8,12 @@ from playground.conformance.findings import Level
 from playground.conformance.shape import MISSING, Place, RuleFactory, Selector, objects
 from playground.conformance.transcript import Transcript
 
-_VERSIONS = ("0.55", "0.54")
+#: The latest first.
+VERSIONS = ("0.55", "0.54")
 
 #: For rules on any response over HTTP, and for those on the content of an NLWeb response.
-any_response = RuleFactory[Transcript]("", _VERSIONS)
-content = RuleFactory[Transcript]("", _VERSIONS, lambda t: t.has_response)
+any_response = RuleFactory[Transcript]("", VERSIONS)
+content = RuleFactory[Transcript]("", VERSIONS, lambda t: t.has_response)
 
 
 def items(t: Transcript) -> Iterable[Place]:

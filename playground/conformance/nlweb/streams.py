@@ -6,24 +6,40 @@ Section 6 (0.54: section 8.4, and section 5 of its HTTP examples).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Any, TypeGuard
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
 
 from playground.conformance.findings import Level
+from playground.conformance.nlweb.selectors import VERSIONS, content
 from playground.conformance.response_parts import DecodedPayload
 from playground.conformance.rule import (
     Inconclusive,
     RuleIssue,
     Violation,
+    always,
     info,
     misframed,
-    missing,
     must,
-    rule,
     should,
 )
+from playground.conformance.shape import (
+    MISSING,
+    Fix,
+    Place,
+    RuleFactory,
+    Selector,
+    integer,
+    is_given,
+    is_object,
+    is_string,
+    members,
+    never,
+    one_of,
+    those,
+)
 from playground.conformance.transcript import Transcript
-from playground.conformance.values import is_integer, is_nonempty_text, type_with_article
+from playground.conformance.values import is_nonempty_text
 from playground.protocols.frames import BODY_KINDS, FrameKind
 
 _BOM = b"\xef\xbb\xbf"
@@ -33,73 +49,75 @@ _BOM_AT_LINE = re.compile(rb"(?<![^\r\n])" + _BOM)
 _LIKE_RESULT = re.compile(r"(?:search[-_. ]?)?(?:(?:result|item)s?[-_. ]?){1,2}", re.IGNORECASE)
 
 
-def _is_stream_with_events(t: Transcript) -> bool:
+#: The requirement of most rules: in 0.54 streams are shown in examples only.
+_DEFINED = (must("6.1"), should("HTTP examples 5"))
+
+
+def _has_events(t: Transcript) -> bool:
     return t.streamed and bool(t.messages) and not t.is_json_lines
 
 
-def _is_nlweb_stream(t: Transcript) -> bool:
-    return t.streamed and t.has_response and not t.is_json_lines
+#: For rules on any stream, on one with events, and on one with an NLWeb response.
+_any_stream = RuleFactory[Transcript]("", VERSIONS, lambda t: t.streamed)
+_with_events = RuleFactory[Transcript]("", VERSIONS, _has_events)
+_nlweb_stream = RuleFactory[Transcript]("", VERSIONS, lambda t: _has_events(t) and t.has_response)
 
 
-def _events_named(t: Transcript, name: str) -> list[DecodedPayload]:
+def _named(t: Transcript, name: str) -> list[DecodedPayload]:
     return [message for message in t.messages if message.name == name]
 
 
-def _has_event(name: str) -> Callable[[Transcript], bool]:
-    return lambda t: _is_nlweb_stream(t) and any(message.name == name for message in t.messages)
+def _events(name: str) -> Selector[Transcript]:
+    """Select the data of the events of a name."""
+    return lambda t: ((m.seq, "", m.payload) for m in t.messages if m.name == name)
 
 
-@rule(
-    "stream-data-json",
-    "The data of every event is JSON.",
-    v55=must("6.1"),
-    v54=must("8.4"),
-    when=_is_stream_with_events,
+def _repeated(name: str) -> Selector[Transcript]:
+    return lambda t: list(_events(name)(t))[1:]
+
+
+def _meta(name: str) -> Selector[Transcript]:
+    """Select the metadata of the first event of a name; `MISSING` if it has none."""
+
+    def select(t: Transcript) -> Iterator[Place]:
+        for message in _named(t, name)[:1]:
+            found = message.members
+            is_old = t.version == "0.54" and "_meta" not in found
+            key = "meta" if is_old and isinstance(found.get("meta"), dict) else "_meta"
+            yield message.seq, f"/{key}", found.get(key, MISSING)
+
+    return select
+
+
+def _names(t: Transcript) -> Iterator[Place]:
+    return ((message.seq, "", message.name) for message in t.messages)
+
+
+def _is_true(value: Any) -> bool:
+    return value is True
+
+
+def _without_data(t: Transcript) -> Iterator[Place]:
+    return ((m.seq, "", None) for m in t.messages if not m.readable and not m.text)
+
+
+@_with_events.rule(
+    "stream-data-json", "The data of every event is JSON.", (must("6.1"), must("8.4"))
 )
 def stream_data_json(t: Transcript) -> Iterator[RuleIssue]:
     """Data that was cut off at the end of a stream is not a violation of this rule."""
     for message in t.messages:
         if not message.readable and message.text:
-            yield Violation(
-                f"{message.reason} Send one JSON object as the data of each event.", message.seq
-            )
+            text = f"{message.reason} Send one JSON object as the data of each event."
+            yield Violation(text, message.seq)
     yield from misframed(t.frames)
 
 
-@rule(
-    "stream-data-present",
-    "Events have data.",
-    v55=info("6.1"),
-    v54=info("8.4"),
-    when=_is_stream_with_events,
-)
-def stream_data_present(t: Transcript) -> Iterator[RuleIssue]:
-    """Clients of event streams ignore an event without data, as browsers do."""
-    for message in t.messages:
-        if not message.readable and not message.text:
-            yield Violation("This event has no data, so clients ignore it.", message.seq)
-
-
-@rule(
-    "stream-events-named",
-    "Every event has a name.",
-    v55=must("6.1"),
-    v54=should("HTTP examples 5"),
-    when=_is_stream_with_events,
-)
-def stream_events_named(t: Transcript) -> Iterator[RuleIssue]:
-    """Clients that listen for `result` events never receive an unnamed one."""
-    for message in t.messages:
-        if message.name is None:
-            yield Violation("Add an event name: a line such as event: result.", message.seq)
-
-
-@rule(
+@_with_events.rule(
     "stream-events-known",
     "Event names are listed in the specification.",
-    v55=info("6.1"),
-    v54=info("HTTP examples 5"),
-    when=lambda t: _is_stream_with_events(t) and any(message.name for message in t.messages),
+    (info("6.1"), info("HTTP examples 5")),
+    when=those(_names, bool),
 )
 def stream_events_known(t: Transcript) -> Iterator[RuleIssue]:
     """0.55 has start, result, error, complete. 0.54 also has content and end, but no error.
@@ -128,56 +146,9 @@ def _is_misnamed_result(message: DecodedPayload) -> bool:
     return (named_so and has_items) or {"index", "item"} <= message.members.keys()
 
 
-@rule(
-    "stream-start-first",
-    "Streams start with a start event.",
-    v55=must("6.1"),
-    v54=should("HTTP examples 5"),
-    when=_is_nlweb_stream,
-)
-def stream_start_first(t: Transcript) -> Iterator[RuleIssue]:
-    """Clients initialize their view with it.
-
-    Section 8.4 of 0.54 only requires the metadata in one of the events.
-    """
-    if t.messages[0].name != "start":
-        is_left_open = t.version == "0.54" and t.metas and not _events_named(t, "start")
-        message = "Send start with the metadata before all other events."
-        yield Violation(message, t.messages[0].seq, level=Level.INFO if is_left_open else None)
-
-
-@rule(
-    "stream-start-once",
-    "Streams have only one start event.",
-    v55=must("6.1"),
-    v54=should("HTTP examples 5"),
-    when=_has_event("start"),
-    needs_complete_response=True,
-)
-def stream_start_once(t: Transcript) -> Iterator[RuleIssue]:
-    """A second start event would begin another response."""
-    for message in _events_named(t, "start")[1:]:
-        yield Violation("Remove this second start event.", message.seq)
-
-
-@rule(
-    "stream-start-meta",
-    'The start event has _meta with "streaming": true.',
-    v55=must("6.1"),
-    v54=should("HTTP examples 5"),
-    when=_has_event("start"),
-)
-def stream_start_meta(t: Transcript) -> Iterator[RuleIssue]:
-    """The flag distinguishes a stream from a single document."""
-    for message in _events_named(t, "start")[:1]:
-        name = "meta" if t.version == "0.54" and "_meta" not in message.members else "_meta"
-        meta = message.members.get(name)
-        if not isinstance(meta, dict):
-            yield Violation(
-                'Put the metadata, including "streaming": true, in _meta.', message.seq, "/_meta"
-            )
-        elif meta.get("streaming") is not True:
-            yield Violation("Set streaming to true.", message.seq, f"/{name}/streaming")
+def _left_open(t: Transcript, _: Place) -> Level | None:
+    is_left_open = t.version == "0.54" and t.metas and not _named(t, "start")
+    return Level.INFO if is_left_open else None
 
 
 def _after(t: Transcript, name: str) -> tuple[DecodedPayload, ...]:
@@ -189,83 +160,26 @@ def _after(t: Transcript, name: str) -> tuple[DecodedPayload, ...]:
 # The end
 
 
-@rule(
-    "stream-complete-present",
-    "Streams end with a complete event.",
-    v55=must("6.1"),
-    v54=should("HTTP examples 5"),
-    when=_is_nlweb_stream,
-    needs_complete_response=True,
-)
-def stream_complete_present(t: Transcript) -> Iterator[RuleIssue]:
-    """In 0.55 a stream may also end with an error event."""
+def _unfinished_end(t: Transcript) -> Iterator[Place]:
+    """Yield the last event if the stream has not ended: in 0.55 an error event may end it."""
     last = t.messages[-1]
-    if _events_named(t, "complete") or (
-        t.is_complete and last.name == "error" and t.version == "0.55"
-    ):
-        return
-    yield missing(
-        t, "End the stream with a `complete` event carrying the final metadata.", last.seq
-    )
+    ends_with_error = t.is_complete and last.name == "error" and t.version == "0.55"
+    if not ends_with_error and not _named(t, "complete"):
+        yield last.seq, "", None
 
 
-@rule(
-    "stream-complete-once",
-    "Streams have only one complete event.",
-    v55=must("6.1"),
-    v54=should("HTTP examples 5"),
-    when=_has_event("complete"),
-    needs_complete_response=True,
-)
-def stream_complete_once(t: Transcript) -> Iterator[RuleIssue]:
-    """Clients stop reading at the first one."""
-    for message in _events_named(t, "complete")[1:]:
-        yield Violation("Remove this second complete event.", message.seq)
-
-
-@rule(
-    "stream-complete-last",
-    "No events follow the complete event.",
-    v55=must("6.1"),
-    v54=should("HTTP examples 5"),
-    when=_has_event("complete"),
-    needs_complete_response=True,
-)
-def stream_complete_last(t: Transcript) -> Iterator[RuleIssue]:
-    """In 0.54 an `end` event may follow. For a second one see `stream-complete-once`."""
+def _after_complete(t: Transcript) -> Iterator[Place]:
     rest = _after(t, "complete")
     if t.version == "0.54" and rest and rest[0].name == "end":
         rest = rest[1:]
-    for message in rest:
-        if message.name != "complete":
-            yield Violation("This event was sent after complete. Send it before.", message.seq)
+    return ((message.seq, "", message.name) for message in rest)
 
 
-@rule(
-    "stream-complete-meta",
-    "The complete event has the final _meta.",
-    v55=must("6.1"),
-    v54=must("8.4"),
-    when=_has_event("complete"),
-)
-def stream_complete_meta(t: Transcript) -> Iterator[RuleIssue]:
-    """Clients read the session context from it."""
-    for message in _events_named(t, "complete")[:1]:
-        name = "meta" if t.version == "0.54" and "_meta" not in message.members else "_meta"
-        if not isinstance(message.members.get(name), dict):
-            yield Violation(
-                "Put the final metadata in _meta, including the session context if there is one.",
-                message.seq,
-                "/_meta",
-            )
-
-
-@rule(
+@_nlweb_stream.rule(
     "stream-meta-agrees",
     "The metadata of all events of a stream agree.",
-    v55=should("6.1"),
-    v54=should("HTTP examples 5"),
-    when=lambda t: _is_nlweb_stream(t) and len(t.metas) > 1,
+    (should("6.1"), should("HTTP examples 5")),
+    when=lambda t: len(t.metas) > 1,
 )
 def stream_meta_agrees(t: Transcript) -> Iterator[RuleIssue]:
     """Compared are type, format and version with those of the last event.
@@ -292,15 +206,15 @@ def _comparable(value: str) -> str:
 # Errors
 
 
-@rule(
+@_nlweb_stream.rule(
     "error-event",
     "Error events have an error object with a code.",
-    v55=must("6.1"),
-    when=_has_event("error"),
+    (must("6.1"), None),
+    when=_events("error"),
 )
 def error_event(t: Transcript) -> Iterator[RuleIssue]:
     """The structure is that of failures (4.1.4). Other rules check the members of the object."""
-    for message in _events_named(t, "error"):
+    for message in _named(t, "error"):
         if not isinstance(message.members.get("error"), dict):
             actual = "missing" if "error" not in message.members else "not an object"
             yield Violation(
@@ -310,28 +224,11 @@ def error_event(t: Transcript) -> Iterator[RuleIssue]:
             )
 
 
-@rule(
-    "error-event-meta",
-    "Error events have _meta with response_type failure.",
-    v55=should("6.1"),
-    when=_has_event("error"),
-)
-def error_event_meta(t: Transcript) -> Iterator[RuleIssue]:
-    """Its data follows the structure of a failure, which has metadata in the example of 4.1.4."""
-    for message in _events_named(t, "error"):
-        if message.members and not isinstance(message.members.get("_meta"), dict):
-            yield Violation(
-                "Add _meta, so that all clients recognize the event as a failure.",
-                message.seq,
-                "/_meta",
-            )
-
-
-@rule(
+@_nlweb_stream.rule(
     "error-event-last",
     "Streams end after an error event.",
-    v55=info("6.1"),
-    when=_has_event("error"),
+    (info("6.1"), None),
+    when=_events("error"),
     needs_complete_response=True,
 )
 def error_event_last(t: Transcript) -> Iterator[RuleIssue]:
@@ -341,19 +238,17 @@ def error_event_last(t: Transcript) -> Iterator[RuleIssue]:
         count = "one more event" if len(rest) == 1 else f"{len(rest)} more events"
         yield Violation(
             f"The stream continued after this error with {count}, which is allowed.",
-            _events_named(t, "error")[0].seq,
+            _named(t, "error")[0].seq,
         )
 
 
 # Transfer: whether a stream was requested, and what standard clients read of its bytes
 
 
-@rule(
+@_any_stream.rule(
     "stream-closed",
     "The last event of a stream ends with a blank line.",
-    v55=should("6"),
-    v54=should("8.4"),
-    when=lambda t: t.streamed,
+    (should("6"), should("8.4")),
 )
 def stream_closed(t: Transcript) -> Iterator[RuleIssue]:
     """SSE clients discard an event that is not terminated."""
@@ -369,26 +264,18 @@ def stream_closed(t: Transcript) -> Iterator[RuleIssue]:
         )
 
 
-@rule(
-    "stream-bom",
-    "Streams have no byte order mark.",
-    v55=info("6"),
-    v54=info("8.4"),
-    when=lambda t: t.streamed,
-)
-def stream_bom(t: Transcript) -> Iterator[RuleIssue]:
-    """Clients remove one at the start of a stream, and misread any other line with one."""
+def _marks(t: Transcript) -> Iterator[Place]:
+    """Yield the frames with a byte order mark."""
     for frame in t.frames:
         if frame.kind in BODY_KINDS and _BOM in frame.data and _BOM_AT_LINE.search(frame.data):
-            yield Violation("Remove the byte order mark: UTF-8 does not need one.", frame.seq)
+            yield frame.seq, "", None
 
 
-@rule(
+@_any_stream.rule(
     "stream-compression",
     "Streams are not compressed.",
-    v55=info("7.3"),
-    v54=info("8.4"),
-    when=lambda t: t.streamed and t.head_seq is not None,
+    (info("7.3"), info("8.4")),
+    when=lambda t: t.head_seq is not None,
 )
 def stream_compression(t: Transcript) -> Iterator[RuleIssue]:
     """Compression buffers events, which delays them."""
@@ -400,14 +287,11 @@ def stream_compression(t: Transcript) -> Iterator[RuleIssue]:
         )
 
 
-@rule(
+@content.rule(
     "streaming-honoured",
     "Responses are streamed if and only if the request asks for it.",
-    v55=should("3.3"),
-    v54=should("3.3"),
-    when=lambda t: (
-        t.has_response and t.kind == "answer" and isinstance(t.prefer("streaming"), bool)
-    ),
+    should("3.3"),
+    when=lambda t: t.kind == "answer" and isinstance(t.prefer("streaming"), bool),
 )
 def streaming_honoured(t: Transcript) -> Iterator[RuleIssue]:
     """Streaming is a preference: a document is allowed, unless Accept excludes its type (7.3).
@@ -439,71 +323,23 @@ def _is_acceptable(t: Transcript) -> bool:
 # The order of results: section 6.1
 
 
-def _result_events(t: Transcript) -> list[DecodedPayload]:
-    return [message for message in t.messages if message.name == "result" and message.readable]
+def _results(t: Transcript) -> Iterator[Place]:
+    return ((m.seq, "", m.payload) for m in t.messages if m.name == "result" and m.readable)
 
 
-def _has_results(t: Transcript) -> bool:
-    return t.streamed and any(message.name == "result" for message in t.messages)
+_valid_indexes = those(members(_results, "index"), integer(0))
 
 
-def _indexes(t: Transcript) -> list[tuple[int, int]]:
-    """Return (frame, index) of the results with a valid index."""
-    pairs = [(message.seq, message.members.get("index")) for message in _result_events(t)]
-    return [(seq, int(index)) for seq, index in pairs if _is_index(index)]
+def _indexes(t: Transcript) -> Iterator[tuple[int | None, int]]:
+    """Yield (frame, index) of the results with a valid index."""
+    return ((seq, int(index)) for seq, _, index in _valid_indexes(t))
 
 
-def _is_index(index: Any) -> TypeGuard[int]:
-    return (type(index) is int or is_integer(index)) and index >= 0
-
-
-def _has_indexes(t: Transcript) -> bool:
-    return t.streamed and any(_is_index(m.members.get("index")) for m in _result_events(t))
-
-
-@rule(
-    "result-event",
-    "Result events have an item.",
-    v55=must("6.1"),
-    v54=should("HTTP examples 5"),
-    when=_has_results,
-)
-def result_event(t: Transcript) -> Iterator[RuleIssue]:
-    """Each event wraps one item together with its index."""
-    for message in _result_events(t):
-        if not isinstance(message.payload, dict):
-            actual = type_with_article(message.payload)
-            yield Violation(f"The data is {actual}; expected an object.", message.seq)
-        elif "item" not in message.payload:
-            yield Violation(
-                'Put the result in item: {"index": …, "item": …}.', message.seq, "/item"
-            )
-
-
-@rule(
-    "result-index",
-    "The index of a result is an integer of 0 or more.",
-    v55=must("6.1"),
-    v54=should("HTTP examples 5"),
-    when=_has_results,
-)
-def result_index(t: Transcript) -> Iterator[RuleIssue]:
-    """The index is the position in the final array of results."""
-    for message in _result_events(t):
-        if message.members and not _is_index(message.members.get("index")):
-            yield Violation(
-                "Set index to the position in the final array, an integer of 0 or more.",
-                message.seq,
-                "/index",
-            )
-
-
-@rule(
+@_any_stream.rule(
     "result-index-unique",
     "Result indexes are unique.",
-    v55=must("6.1"),
-    v54=should("HTTP examples 5"),
-    when=_has_indexes,
+    _DEFINED,
+    when=_valid_indexes,
     needs_complete_response=True,
 )
 def result_index_unique(t: Transcript) -> Iterator[RuleIssue]:
@@ -516,12 +352,11 @@ def result_index_unique(t: Transcript) -> Iterator[RuleIssue]:
         seen.add(index)
 
 
-@rule(
+@_any_stream.rule(
     "result-index-gapless",
     "Result indexes have no gaps.",
-    v55=info("6.1"),
-    v54=info("HTTP examples 5"),
-    when=_has_indexes,
+    (info("6.1"), info("HTTP examples 5")),
+    when=_valid_indexes,
     needs_complete_response=True,
 )
 def result_index_gapless(t: Transcript) -> Iterator[RuleIssue]:
@@ -539,12 +374,11 @@ def result_index_gapless(t: Transcript) -> Iterator[RuleIssue]:
         expected = index + 1
 
 
-@rule(
+@_any_stream.rule(
     "result-order",
     "Results are sent in the order of their index.",
-    v55=info("6.1"),
-    v54=info("HTTP examples 5"),
-    when=_has_indexes,
+    (info("6.1"), info("HTTP examples 5")),
+    when=_valid_indexes,
     needs_complete_response=True,
 )
 def result_order(t: Transcript) -> Iterator[RuleIssue]:
@@ -566,29 +400,80 @@ def _short(number: int) -> str:
     return str(number) if number < 10**15 else "beyond 10^15"
 
 
+# fmt: off
 RULES = (
     stream_data_json,
-    stream_data_present,
-    stream_events_named,
+    _with_events.row("stream-data-present", "Events have data.", (info("6.1"), info("8.4")),
+        _without_data, {never: "This event has no data, so clients ignore it."}, when=always,
+        why="Clients of event streams ignore an event without data, as browsers do."),
+    _with_events.row("stream-events-named", "Every event has a name.", _DEFINED,
+        _names, {is_string: "Add an event name: a line such as event: result."},
+        why="Clients that listen for `result` events never receive an unnamed one."),
     stream_events_known,
-    stream_start_first,
-    stream_start_once,
-    stream_start_meta,
-    stream_complete_present,
-    stream_complete_once,
-    stream_complete_last,
-    stream_complete_meta,
+    _nlweb_stream.row("stream-start-first", "Streams start with a start event.", _DEFINED,
+        lambda t: islice(_names(t), 1), {
+            one_of("start"):
+                Fix("Send start with the metadata before all other events.", _left_open),
+        },
+        why="Clients initialize their view with it.\n\n"
+            "Section 8.4 of 0.54 only requires the metadata in one of the events."),
+    _nlweb_stream.row("stream-start-once", "Streams have only one start event.", _DEFINED,
+        _repeated("start"), {never: "Remove this second start event."},
+        when=_events("start"), needs_complete_response=True,
+        why="A second start event would begin another response."),
+    _nlweb_stream.row("stream-start-meta", 'The start event has _meta with "streaming": true.',
+        _DEFINED, _meta("start"),
+        {is_object: 'Put the metadata, including "streaming": true, in _meta.'},
+        (members(_meta("start"), "streaming"), {_is_true: "Set streaming to true."}),
+        why="The flag distinguishes a stream from a single document."),
+    _nlweb_stream.row("stream-complete-present", "Streams end with a complete event.", _DEFINED,
+        _unfinished_end, {
+            never: Fix("End the stream with a `complete` event carrying the final metadata.",
+                       may_follow=True),
+        }, when=always, needs_complete_response=True,
+        why="In 0.55 a stream may also end with an error event."),
+    _nlweb_stream.row("stream-complete-once", "Streams have only one complete event.", _DEFINED,
+        _repeated("complete"), {never: "Remove this second complete event."},
+        when=_events("complete"), needs_complete_response=True,
+        why="Clients stop reading at the first one."),
+    _nlweb_stream.row("stream-complete-last", "No events follow the complete event.", _DEFINED,
+        _after_complete,
+        {one_of("complete"): "This event was sent after complete. Send it before."},
+        when=_events("complete"), needs_complete_response=True,
+        why="In 0.54 an `end` event may follow. For a second one see `stream-complete-once`."),
+    _nlweb_stream.row("stream-complete-meta", "The complete event has the final _meta.",
+        (must("6.1"), must("8.4")), _meta("complete"), {
+            is_object: "Put the final metadata in _meta, including the session context if there "
+                       "is one.",
+        },
+        why="Clients read the session context from it."),
     stream_meta_agrees,
     error_event,
-    error_event_meta,
+    _nlweb_stream.row("error-event-meta", "Error events have _meta with response_type failure.",
+        (should("6.1"), None), members(those(_events("error"), bool), "_meta"),
+        {is_object: "Add _meta, so that all clients recognize the event as a failure."},
+        when=_events("error"),
+        why="Its data follows the structure of a failure, which has metadata in the example of "
+            "4.1.4."),
     error_event_last,
     streaming_honoured,
     stream_closed,
-    stream_bom,
+    _any_stream.row("stream-bom", "Streams have no byte order mark.", (info("6"), info("8.4")),
+        _marks, {never: "Remove the byte order mark: UTF-8 does not need one."}, when=always,
+        why="Clients remove one at the start of a stream, and misread any other line with one."),
     stream_compression,
-    result_event,
-    result_index,
+    _any_stream.row("result-event", "Result events have an item.", _DEFINED,
+        _results, {is_object: "The data is {actual}; expected an object."},
+        (members(_results, "item"),
+         {is_given: 'Put the result in item: {"index": …, "item": …}.'}),
+        when=_events("result"), why="Each event wraps one item together with its index."),
+    _any_stream.row("result-index", "The index of a result is an integer of 0 or more.", _DEFINED,
+        members(those(_results, bool), "index"), {
+            integer(0): "Set index to the position in the final array, an integer of 0 or more.",
+        }, when=_events("result"),
+        why="The index is the position in the final array of results."),
     result_index_unique,
     result_index_gapless,
     result_order,
 )
+# fmt: on
