@@ -291,13 +291,6 @@ class Place(NamedTuple):
     section: str
 
 
-@cache
-def raw(protocol: str, version: str, name: str) -> dict[str, Any]:
-    """Return a schema file as it is."""
-    folder = resources.files(schemas.__name__) / f"{protocol}-{version}"
-    return json.loads((folder / f"{name}.json").read_text("utf-8"))
-
-
 def places(schema: Mapping[str, Any], where: str = "", section: str = "") -> Iterator[Place]:
     """Yield every schema within a schema that explains a value; conditions are none."""
     section = schema.get("x-section", section)
@@ -321,7 +314,7 @@ def described(protocol: str, version: str, schema: Mapping[str, Any]) -> Mapping
     """Return the schema that explains a value: itself, or the file that it refers to."""
     if "description" in schema or "$ref" not in schema:
         return schema
-    return raw(protocol, version, schema["$ref"].removesuffix(".json"))
+    return schemas.read(protocol, version, schema["$ref"].removesuffix(".json"))
 
 
 def words(text: str) -> list[str]:
@@ -343,7 +336,7 @@ class TestFiles:
     def test_are_schemas_with_examples_that_hold(
         self, protocol: str, version: str, name: str
     ) -> None:
-        schema = raw(protocol, version, name)
+        schema = schemas.read(protocol, version, name)
         jsonschema.Draft202012Validator.check_schema(schema)
         assert schema["title"]
         assert schema["x-section"]
@@ -391,7 +384,7 @@ class TestNames:
     def test_are_explained(self, protocol: str, version: str, name: str) -> None:
         found = {
             place.where: listed
-            for place in places(raw(protocol, version, name))
+            for place in places(schemas.read(protocol, version, name))
             if (listed := list(problems(protocol, version, place)))
         }
         assert found == {}
@@ -407,7 +400,7 @@ class TestNames:
     def test_values_that_are_listed_have_a_meaning(
         self, protocol: str, version: str, name: str
     ) -> None:
-        for place in places(raw(protocol, version, name)):
+        for place in places(schemas.read(protocol, version, name)):
             listed = place.schema.get("enum", [])
             if "const" in place.schema:
                 listed = [place.schema["const"]]
@@ -435,7 +428,7 @@ class TestNames:
 @cache
 def all_texts() -> frozenset[str]:
     """Return every text of every schema that users read."""
-    files = [raw(*each) for each in ALL]
+    files = [schemas.read(*each) for each in ALL]
     explained = [*files, *(place.schema for file in files for place in places(file))]
     return frozenset(
         text for schema in explained if "description" in schema for text in sentences(schema)
@@ -536,14 +529,14 @@ def test_every_error_code_of_json_rpc_has_a_meaning() -> None:
     ],
 )
 def test_words_of_the_playground_are_those_of_the_code(schema: str, names: set[str]) -> None:
-    assert set(raw("playground", "1", schema)["properties"]) == names
+    assert set(schemas.read("playground", "1", schema)["properties"]) == names
 
 
 def test_every_event_of_the_playground_is_explained() -> None:
     kinds = [each for each in vars(events).values() if isinstance(each, type)]
     kinds = [each for each in kinds if issubclass(each, events.Event) and each is not events.Event]
     labels = {events.event_label(object.__new__(kind)) for kind in kinds}
-    assert set(raw("playground", "1", "events")["properties"]) == labels
+    assert set(schemas.read("playground", "1", "events")["properties"]) == labels
 
 
 #: Places where 0.54 and 0.55 differ, and with them their explanations.
@@ -562,7 +555,7 @@ def test_versions_differ_only_where_the_specifications_do() -> None:
     found: dict[str, dict[tuple[str, str], Any]] = {}
     for version in ("0.54", "0.55"):
         for name in schemas.names("nlweb", version):
-            for place in places(raw("nlweb", version, name)):
+            for place in places(schemas.read("nlweb", version, name)):
                 texts = list(sentences(described("nlweb", version, place.schema)))
                 values = place.schema.get("x-values", {})
                 capital = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
+from importlib import resources
 from typing import Any
 
 import jsonschema
@@ -30,6 +30,16 @@ def nodes(value: Any) -> Iterator[dict[str, Any]]:
             yield from nodes(inner)
 
 
+def without_effect(patch: dict[str, Any], patched: dict[str, Any]) -> Iterator[str]:
+    """Members that change nothing, nor tell where a new one after them belongs."""
+    for name, following in zip(patch, [*patch, ""][1:], strict=False):
+        change, value = patch[name], patched.get(name)
+        if isinstance(change, dict) and isinstance(value, dict) and change:
+            yield from without_effect(change, value)
+        elif (change == value or change == {}) and following in (*patched, ""):
+            yield name
+
+
 class TestFiles:
     @pytest.mark.parametrize(("version", "name"), ALL)
     def test_are_complete_in_themselves(self, version: str, name: str) -> None:
@@ -42,11 +52,8 @@ class TestFiles:
 
     def test_describe_the_names_of_items_once(self) -> None:
         """Both versions of the item refer to one file, which `load` puts into them."""
-        folder = Path(schemas.__file__).parent
-        own = [
-            json.loads((folder / f"nlweb-{version}" / "item.json").read_text("utf-8"))["properties"]
-            for version in ("0.54", "0.55")
-        ]
+        own = [schemas.read("nlweb", version, "item")["properties"] for version in ("0.54", "0.55")]
+        folder = resources.files(schemas.__name__)
         shared = json.loads((folder / "item.json").read_text("utf-8"))["properties"]
         assert not [name for name in own[0] if own[0][name] == own[1].get(name)]
         for version, names in zip(("0.54", "0.55"), own, strict=True):
@@ -60,6 +67,30 @@ class TestFiles:
         (row,) = (row for row in nlweb.VERSIONS if row.name == version)
         found = {n.removeprefix("event-") for n in schemas.names("nlweb", version) if "event-" in n}
         assert found == set(row.traits["stream_events"])
+
+    def test_say_only_what_differs_from_what_they_patch(self) -> None:
+        for version, name in ALL:
+            folder = resources.files(schemas.__name__) / f"nlweb-{version}"
+            file = json.loads((folder / f"{name}.json").read_text("utf-8"))
+            if target := file.pop("x-patch-of", None):
+                patched = json.loads((folder / target).read_text("utf-8"))
+                assert not [*without_effect(file, patched)]
+
+    def test_keep_the_order_of_a_patch(self) -> None:
+        """0.54 spells response types in two ways, and shows them in pairs."""
+        loaded = schemas.load("nlweb", "0.54", "response-meta")["properties"]
+        spelled = ["answer", "Answer", "elicitation", "Elicitation"]
+        assert [*loaded["response_type"]["x-values"]][:4] == spelled
+        names = [*loaded]
+        assert names[names.index("openai/widgetAccessible") + 1] == "summary"
+        assert "summary" not in schemas.load("nlweb", "0.55", "response-meta")["properties"]
+
+    def test_leave_out_what_a_patch_sets_to_null(self) -> None:
+        kinds = [
+            schemas.load("nlweb", version, "item")["properties"]["@type"]["x-values"]
+            for version in ("0.54", "0.55")
+        ]
+        assert kinds[0].keys() == kinds[1].keys() - {"SearchSummary"}
 
 
 class TestLoad:

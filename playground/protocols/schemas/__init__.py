@@ -5,6 +5,8 @@ responses, and the reference pages. In the files, one schema refers to another b
 (`"$ref": "item.json"`); `load` puts everything that a schema needs into its `$defs`, so that
 a validator or a browser can use it alone. What versions have in common is in a file above their
 folders (`"$ref": "../item.json"`); its names become those of the schema that refers to it.
+A schema that differs little from that of another version is a patch of that file
+(`"x-patch-of": "../nlweb-0.55/item.json"`).
 
 Most of a schema are annotations: explanations of names, see `playground.protocols.explanations`.
 """
@@ -18,8 +20,9 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 _SUFFIX = ".json"
-#: Before the name of a file that versions share.
-_SHARED = "../"
+#: Before the name of a file that versions share, or that is another version's.
+_ELSEWHERE = "../"
+_PATCH_OF = "x-patch-of"
 #: Keywords that a validator ignores, besides those that begin with "x-".
 _ANNOTATIONS = frozenset({"title", "description", "default", "examples"})
 
@@ -49,7 +52,8 @@ def load(protocol: str, version: str, name: str) -> dict[str, Any]:
     Raises `ValueError` for a protocol, version or name that has none.
     """
     others: dict[str, Any] = {}
-    schema: dict[str, Any] = _bundled(protocol, version, _read(protocol, version, name), others)
+    own = _with_shared(read(protocol, version, name))
+    schema: dict[str, Any] = _bundled(protocol, version, own, others)
     return {**schema, "$defs": others} if others else schema
 
 
@@ -61,6 +65,35 @@ def load_constraints(protocol: str, version: str, name: str) -> dict[str, Any]:
     visit each of them for nothing. Raises like `load`.
     """
     return _constraints(load(protocol, version, name))
+
+
+def read(protocol: str, version: str, name: str) -> dict[str, Any]:
+    """Return the schema of one file as it refers to others. Raises like `load`."""
+    if name not in names(protocol, version):
+        raise ValueError(f"No schema {name!r} for {protocol} {version}.")
+    schema = _parsed(_folder(protocol, version) / f"{name}{_SUFFIX}")
+    if _PATCH_OF not in schema:
+        return schema
+    other = _parsed(_file_elsewhere(schema.pop(_PATCH_OF)))
+    patched: dict[str, Any] = _patched(other, schema)
+    return patched
+
+
+def _patched(value: Any, patch: Any) -> Any:
+    """Return `value` changed by a JSON Merge Patch (RFC 7396).
+
+    The reference shows members in their order: a new member comes after the one that is before it
+    in the patch.
+    """
+    if not isinstance(patch, dict):
+        return patch
+    made = dict(value) if isinstance(value, dict) else {}
+    order = list(made)
+    for name, before in zip(patch, (None, *patch), strict=False):
+        if name not in made:
+            order.insert(order.index(before) + 1 if before in made else len(order), name)
+        made[name] = _patched(made.get(name), patch[name])
+    return {name: made[name] for name in order if made[name] is not None}
 
 
 def _constraints(schema: dict[str, Any]) -> dict[str, Any]:
@@ -92,23 +125,22 @@ def _bundled(protocol: str, version: str, node: Any, others: dict[str, Any]) -> 
         bundled["$ref"] = f"#/$defs/{name}"
         if name not in others:
             others[name] = {}  # Set before it is read, in case schemas refer to each other.
-            others[name] = _bundled(protocol, version, _read(protocol, version, name), others)
+            own = _with_shared(read(protocol, version, name))
+            others[name] = _bundled(protocol, version, own, others)
     return bundled
-
-
-def _read(protocol: str, version: str, name: str) -> Any:
-    if name not in names(protocol, version):
-        raise ValueError(f"No schema {name!r} for {protocol} {version}.")
-    return _with_shared(_parsed(_folder(protocol, version) / f"{name}{_SUFFIX}"))
 
 
 def _with_shared(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a schema with the members of the shared one that it refers to, its own first."""
-    if not str(target := schema.get("$ref", "")).startswith(_SHARED):
+    if not str(target := schema.get("$ref", "")).startswith(_ELSEWHERE):
         return schema
-    shared = _parsed(resources.files(__name__) / target.removeprefix(_SHARED))
+    shared = _parsed(_file_elsewhere(target))
     own = {keyword: value for keyword, value in schema.items() if keyword != "$ref"}
     return {**shared, **own, "properties": {**own["properties"], **shared["properties"]}}
+
+
+def _file_elsewhere(target: str) -> Traversable:
+    return resources.files(__name__) / target.removeprefix(_ELSEWHERE)
 
 
 def _parsed(file: Traversable) -> dict[str, Any]:
