@@ -34,6 +34,7 @@ from playground.models.columns import storable
 from playground.protocols import headers as header_rules
 from playground.protocols import registry
 from playground.protocols.mcp.messages import CALL
+from playground.protocols.nlweb.legacy import parameters_of_members
 from playground.variables.names import PLACEHOLDER
 
 #: Headers that are generated for every request, in lower case.
@@ -53,15 +54,6 @@ _BROWSER_HEADERS = frozenset(
 _TOKEN = re.compile(
     rf'"(?:[^"\\]|\\.)*+"?|({PLACEHOLDER.pattern})|//[^\r\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL
 )
-
-#: Parameters of a legacy server, and their section and member in a request.
-_LEGACY_PARAMETERS: Mapping[str, tuple[str, str]] = {
-    "query": ("query", "text"),
-    "site": ("query", "site"),
-    "prev": ("context", "prev"),
-    "generate_mode": ("prefer", "generate_mode"),
-    "query_id": ("meta", "query_id"),
-}
 
 #: Value of a header for authentication with a placeholder for the secret.
 _SCHEME = re.compile(rf"\s*(?:(bearer)\s+)?{PLACEHOLDER.pattern}\s*", re.IGNORECASE)
@@ -323,7 +315,8 @@ def _from_query(url: str) -> ImportedRequest:
     """Return a request of a legacy server, in the query string."""
     parts = _split(url)
     pairs = parse_qsl(parts.query, keep_blank_values=True)
-    values = {name: value for name, value in pairs if name in (*_LEGACY_PARAMETERS, "streaming")}
+    known = parameters_of_members().values()
+    values = {name: value for name, value in pairs if name in known}
     if "query" not in values:
         raise UnsupportedRequestError("No body and no query parameters.")
     # Other parameters belong to the address and stay there, spelled as they were.
@@ -342,11 +335,12 @@ def _from_form(url: str, body: str) -> ImportedRequest:
 
 def _legacy_request(url: str, values: Mapping[str, Any], *, streaming: bool) -> ImportedRequest:
     document: dict[str, Any] = {}
-    for name, (section, member) in _LEGACY_PARAMETERS.items():
+    members = {name: place for place, name in parameters_of_members().items()}
+    for name, (section, member) in members.items():
         if values.get(name) not in (None, ""):
             document.setdefault(section, {})[member] = _value(name, values[name])
     document.setdefault("prefer", {})["streaming"] = streaming
-    left = sorted(set(values) - set(_LEGACY_PARAMETERS) - {"streaming"})
+    left = sorted(set(values) - set(members))
     remarks = ["This is a legacy NLWeb request with flat parameters."]
     if left:
         remarks.append(f"Skipped unknown parameters: {', '.join(left)[:200]}.")

@@ -22,6 +22,7 @@ from typing import Any
 
 from playground.protocols import schemas
 from playground.protocols.json_pointer import descend, keys_of
+from playground.protocols.nlweb.requests import operation
 
 #: Most `$ref`s and combinations that are followed at one location; schemas may be recursive.
 _MAX_NODES = 200
@@ -98,8 +99,8 @@ def explain_in(
 def schema_of_request(protocol: str, document: Any) -> str:
     if protocol != "nlweb":
         return "request"
-    is_await = isinstance(document, Mapping) and "promise_token" in document
-    return "await-request" if is_await else "ask-request"
+    name = operation(document if isinstance(document, Mapping) else {})
+    return f"{name}-request"
 
 
 def schema_of_response(protocol: str, version: str, document: Any, event: str = "") -> str:

@@ -196,10 +196,10 @@ def test_the_editor_explains_completes_and_checks(workbench: Workbench, popover:
     for _ in range(10):
         page.locator("#tab-json .cm-lintRange-warning").hover()
         with contextlib.suppress(PlaywrightTimeoutError):
-            tooltip.get_by_text("NLWeb defines site as a string.").wait_for(timeout=2_000)
+            tooltip.get_by_text("site must be a string.").wait_for(timeout=2_000)
             break
         page.mouse.move(5, 5)
-    expect(tooltip).to_have_text("NLWeb defines site as a string.")
+    expect(tooltip).to_have_text("site must be a string.")
     page.mouse.move(5, 5)
     expect(tooltip).to_have_count(0)
     editor.get_by_text('"text"').hover()

@@ -123,6 +123,7 @@ def test_schemas_that_refer_to_each_other_end() -> None:
     [
         ("nlweb", {"query": {"text": "x"}}, "ask-request"),
         ("nlweb", {"promise_token": "x"}, "await-request"),
+        ("nlweb", {"promise_token": "x", "query": {}}, "ask-request"),
         ("nlweb", [], "ask-request"),
         ("agent-api", {"input": []}, "request"),
     ],

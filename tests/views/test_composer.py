@@ -55,7 +55,7 @@ REFUSED: list[tuple[str, dict[str, str], str, str, str]] = [
     ("no query", form({}), "/query", "The request requires a query.", ""),
     ("a query without text", form({"query": {}}), "/query/text", "The query requires text.", ""),
     ("a blank text", form({"query": {"text": " "}}), "/query/text", "The query requires text.", ""),
-    ("a text that is none", form({"query": {"text": 1}}), "/query/text", "This must be a string.",
+    ("a text that is none", form({"query": {"text": 1}}), "/query/text", "text must be a string.",
      ""),
     ("an await without action", form({"promise_token": "t"}), "/action", "requires an action", ""),
     ("no agent", form(agent=""), "", ADDRESS, ""),

@@ -4,7 +4,8 @@ The public server from before the specification. Requests are composed as in eve
 so that one request can be sent to either. The server knows six parameters: `query`, `site`,
 `prev`, `streaming`, `generate_mode` and `query_id`, and has no `await`. A stream is requested by
 GET with a query string, a document by POST with a flat JSON body in which `streaming` is the
-string `"false"`. Members without a parameter are not sent, and `legacy_warnings` lists them.
+string `"false"`. The schema of the request names the parameter of a member; members without one are
+not sent.
 
 Its responses have no `_meta`; messages are unnamed and told apart by `message_type`. Results come
 in batches, progress in many small notes. `_READERS` is all that is known of it; a type that is
@@ -16,33 +17,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from playground.protocols import error_documents, http, json_decoder, sse
+from playground.protocols import error_documents, http, json_decoder, schemas, sse
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Completed, Elicitation, Event, Note, Text
-from playground.protocols.exchange import RequestProblem, Target
-from playground.protocols.json_pointer import pointer_of
+from playground.protocols.exchange import Target
 from playground.protocols.nlweb.content import PARTS, Payload, first_text, results
 
 Document = Mapping[str, Any]
 
-#: Sources of the parameters: (section, member) to the parameter's name. Of two with the same
-#: name the first that is present counts.
-_PARAMETERS: Mapping[tuple[str, str], str] = {
-    ("query", "text"): "query",
-    ("query", "site"): "site",
-    ("context", "prev"): "prev",
-    ("prefer", "streaming"): "streaming",
-    ("prefer", "generate_mode"): "generate_mode",
-    ("prefer", "mode"): "generate_mode",
-    ("meta", "query_id"): "query_id",
-}
-#: Members without a parameter that the server does not need.
-_OMITTED = frozenset({("meta", "version"), ("meta", "api_version"), ("context", "@type")})
-_SECTIONS = ("query", "context", "prefer", "meta")
+#: The problem of an await request.
+NO_AWAIT = "Legacy NLWeb has no promises and no await requests."
 
 #: Types of messages with content that no version has as a member of a response.
 MESSAGE_MEMBERS = frozenset({"nlws", "ask_user", "result_batch"})
@@ -71,36 +60,30 @@ def legacy_call(target: Target, document: Document, *, streaming: bool) -> HttpC
     return http.post(target, "ask", flat, streaming=False)
 
 
-def legacy_warnings(document: Document) -> Iterator[RequestProblem]:
-    """Yield a warning for each part of a request that is not sent, and for an await request.
-
-    All other checks are those of `validate_request`.
-    """
-    if "promise_token" in document and "query" not in document:
-        yield RequestProblem("", "Legacy NLWeb has no promises and no await requests.")
-        return
-    for section in _SECTIONS:
-        inner = document.get(section)
-        for member in inner if isinstance(inner, Mapping) else ():
-            if (section, member) not in _PARAMETERS and (section, member) not in _OMITTED:
-                yield RequestProblem(
-                    pointer_of([section, member]),
-                    f"Legacy NLWeb has no parameter for {member}. It is not sent.",
-                )
+@cache
+def parameters_of_members() -> Mapping[tuple[str, str], str]:
+    """Return the names of the flat parameters by the section and member that they come from."""
+    sections = schemas.load("nlweb", "legacy", "ask-request")["properties"]
+    return {
+        (section, name): member["x-parameter"]
+        for section, schema in sections.items()
+        for name, member in schema["properties"].items()
+        if "x-parameter" in member
+    }
 
 
 def parameters(document: Document) -> dict[str, Any]:
     """Return the flat parameters of a request, without `streaming`.
 
-    Values are those of the JSON. `prefer.mode` may name several modes, of which the server takes
-    one: `summarize`, which includes the list, or else the first.
+    Values are those of the JSON. Of two members for a parameter, the later in the schema counts.
+    `prefer.mode` may name several modes, of which the server takes one: `summarize`, which includes
+    the list, or else the first.
     """
     found: dict[str, Any] = {}
-    for (section, member), name in _PARAMETERS.items():
+    for (section, member), name in parameters_of_members().items():
         value = _member(document, section, member)
-        if value is None or name in found or name == "streaming":
-            continue
-        found[name] = _single_mode(value) if member == "mode" else value
+        if value is not None and name != "streaming":
+            found[name] = _single_mode(value) if member == "mode" else value
     return {name: value for name, value in found.items() if value not in ("", [])}
 
 

@@ -1,7 +1,7 @@
 """Requests of NLWeb: build one, follow one up, and validate one.
 
-Ask (0.55 section 3; 0.54 section 3) and await (section 4.2 of both). The structure in full is in
-the JSON Schema files; validation here is the core that decides whether sending makes sense.
+Ask (0.55 section 3; 0.54 section 3) and await (section 4.2 of both). A request is checked by its
+JSON Schema; what depends on the version of the agent is checked here.
 
 In a follow-up, earlier queries go into `context.prev` (0.55 section 3.2), and the session context
 that the agent returned into `meta.session_context` (section 3.4). Everything is total: a request
@@ -11,13 +11,12 @@ of any shape is accepted. No argument is changed; the new document shares the pa
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from playground.protocols import http
+from playground.protocols import http, schema_check, schemas
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import RequestProblem, Target
-from playground.protocols.json_pointer import pointer_of
 from playground.protocols.nlweb import legacy, versions
 from playground.protocols.text import shorten
 
@@ -239,48 +238,15 @@ def validate_request(document: Any, version: str) -> list[RequestProblem]:
     `ValueError` for an unknown version.
     """
     target = versions.get_version(version).name
-    if not isinstance(document, Mapping):
-        return [RequestProblem("", "The request must be a JSON object.", "error")]
-    problems = [*_CHECKS[operation(document)](document), *_check_meta(document, target)]
-    if versions.is_flat(target):
-        problems += legacy.legacy_warnings(document)
+    name = operation(as_object(document))
+    problems = schema_check.problems(document, schemas.load("nlweb", target, f"{name}-request"))
+    if versions.is_flat(target) and name == "await":
+        problems.append(RequestProblem("", legacy.NO_AWAIT))
+    problems += _check_version(as_object(as_object(document).get("meta")), target)
     return sorted(problems, key=lambda problem: problem.level != "error")
 
 
-def _check_ask(document: Document) -> Iterator[RequestProblem]:
-    query = document.get("query")
-    if "query" not in document:
-        yield RequestProblem("/query", "The request requires a query.", "error")
-    elif not isinstance(query, Mapping):
-        yield RequestProblem("/query", "The query must be a JSON object.", "error")
-    else:
-        yield from _check_required_text(query, "/query/text", "text", "The query requires text.")
-        yield from _check_types(query, "/query", {"site": _TEXT})
-    yield from _check_section(document, "prefer", _PREFER)
-    # A custom @type (section 3.2) has attributes of its own, with any names.
-    types = {"@type": _TEXT} if foreign_context(document) else _CONTEXT
-    yield from _check_section(document, "context", types)
-    yield from _check_section_names(document, ("query", "context", "prefer", "meta"))
-
-
-def _check_await(document: Document) -> Iterator[RequestProblem]:
-    yield from _check_required_text(
-        document, "/promise_token", "promise_token", "An await request requires a promise token."
-    )
-    yield from _check_required_text(
-        document, "/action", "action", "An await request requires an action: checkin or cancel."
-    )
-    action = document.get("action")
-    if isinstance(action, str) and action.strip() and action not in ("checkin", "cancel"):
-        yield RequestProblem("/action", "NLWeb defines the actions checkin and cancel.")
-    yield from _check_section_names(document, ("promise_token", "action", "meta"))
-
-
-def _check_meta(document: Document, target: str) -> Iterator[RequestProblem]:
-    yield from _check_section(document, "meta", _META)
-    meta = document.get("meta")
-    if not isinstance(meta, Mapping):
-        return
+def _check_version(meta: Document, target: str) -> Iterator[RequestProblem]:
     for field in ("version", "api_version"):
         if field not in meta:
             continue
@@ -291,74 +257,3 @@ def _check_meta(document: Document, target: str) -> Iterator[RequestProblem]:
             yield RequestProblem(
                 pointer, f"The request has version {meta[field]}, but is sent as {target}."
             )
-
-
-def _check_required_text(
-    section: Document, pointer: str, name: str, message: str
-) -> Iterator[RequestProblem]:
-    value = section.get(name)
-    if value is not None and not isinstance(value, str):
-        yield RequestProblem(pointer, "This must be a string.", "error")
-    elif value is None or not value.strip():
-        yield RequestProblem(pointer, message, "error")
-
-
-def _check_section(
-    document: Document, name: str, types: Mapping[str, _Type]
-) -> Iterator[RequestProblem]:
-    if name not in document:
-        return
-    section = document[name]
-    if isinstance(section, Mapping):
-        yield from _check_types(section, f"/{name}", types)
-    else:
-        yield RequestProblem(f"/{name}", f"The section {name} must be a JSON object.")
-
-
-def _check_types(
-    section: Document, pointer: str, types: Mapping[str, _Type]
-) -> Iterator[RequestProblem]:
-    for name, (fits, expected) in types.items():
-        if name in section and not fits(section[name]):
-            yield RequestProblem(f"{pointer}/{name}", f"NLWeb defines {name} as {expected}.")
-
-
-def _check_section_names(document: Document, known: tuple[str, ...]) -> Iterator[RequestProblem]:
-    for name in document:
-        if name not in known:
-            yield RequestProblem(pointer_of([name]), f"NLWeb does not define the section {name}.")
-
-
-_Type = tuple[Callable[[Any], bool], str]
-
-_TEXT: _Type = (lambda value: isinstance(value, str), "a string")
-_FLAG: _Type = (lambda value: isinstance(value, bool), "true or false")
-_OBJECT: _Type = (lambda value: isinstance(value, Mapping), "an object")
-_TEXT_OR_OBJECT: _Type = (
-    lambda value: isinstance(value, str | Mapping),
-    "a string or an object",
-)
-_TEXTS: _Type = (
-    lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
-    "an array of strings",
-)
-
-_CONTEXT: Mapping[str, _Type] = {"@type": _TEXT, "prev": _TEXTS, "text": _TEXT, "memory": _TEXT}
-_PREFER: Mapping[str, _Type] = {
-    "streaming": _FLAG,
-    "response_format": _TEXT,
-    "mode": _TEXT,
-    "accept-language": _TEXT,
-    "user-agent": _TEXT,
-}
-_META: Mapping[str, _Type] = {
-    "version": _TEXT,
-    "api_version": _TEXT,
-    "session_context": _OBJECT,
-    "user": _TEXT_OR_OBJECT,
-    "remember": _FLAG,
-}
-_CHECKS: Mapping[str, Callable[[Document], Iterator[RequestProblem]]] = {
-    "ask": _check_ask,
-    "await": _check_await,
-}

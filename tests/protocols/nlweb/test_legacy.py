@@ -140,6 +140,20 @@ class TestCheck:
         assert warned({"query": {"text": ""}}) == [("/query/text", "error")]
         assert warned({"promise_token": "t", "action": "checkin"}) == [("", "warning")]
 
+    def test_what_is_sent_has_a_type(self) -> None:
+        document = {
+            "query": {"text": "eggs"},
+            "context": {"@type": "UserDiet", "prev": [1]},
+            "prefer": {"generate_mode": 1, "response_format": 1},
+            "meta": {"query_id": 1, "api_version": "legacy"},
+        }
+        assert warned(document) == [
+            ("/context/prev/0", "warning"),
+            ("/prefer/generate_mode", "warning"),
+            ("/prefer/response_format", "warning"),
+            ("/meta/query_id", "warning"),
+        ]
+
     def test_of_a_document_for_another_version(self) -> None:
         document = registry.new_request("nlweb", "0.55", "eggs")
         assert warned(document) == [("/meta/version", "warning")]

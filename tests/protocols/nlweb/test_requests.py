@@ -75,7 +75,7 @@ def test_what_is_missing_is_said() -> None:
 
 CONTEXT = {"prev": ["a"], "text": "t", "memory": "m", "@context": {"any": "thing"}}
 PREFER = ["streaming", "response_format", "mode", "accept-language", "user-agent"]
-META = ["version", "session_context", "user", "remember"]
+META = ["version", "session_context", "user", "remember", "request_id"]
 AWAIT = {"promise_token": "p", "action": "checkin"}
 
 #: Requests that depart from the specification, and where; none for those that do not.
@@ -93,7 +93,7 @@ WARNINGS: list[tuple[Any, str, list[str]]] = [
         for context, pointers in (
             (CONTEXT, []),
             ({"prev": ["a", 1], "text": 1, "memory": ["m"]},
-             ["/context/prev", "/context/text", "/context/memory"]),
+             ["/context/prev/1", "/context/text", "/context/memory"]),
         )
     ),
     (ask(context={"@type": "UserDiet", "@context": "https://a.example", "memory": ["m"]}),
@@ -109,7 +109,9 @@ WARNINGS: list[tuple[Any, str, list[str]]] = [
     (ask(meta=dict.fromkeys(META, 7)), "0.55", [f"/meta/{name}" for name in META]),
     (ask(meta={"version": "0.54"}), "0.55", ["/meta/version"]),
     (ask(meta={"version": "0.54"}), "0.54", []),
-    # `api_version` is a name of 0.54 only.
+    # `api_version` is a name of 0.54 only, which says its type.
+    (ask(meta={"api_version": 7}), "0.54", ["/meta/api_version"]),
+    (ask(meta={"api_version": 7}), "0.55", ["/meta/api_version"]),
     (ask(meta={"api_version": "0.54"}), "0.54", []),
     (ask(meta={"api_version": "0.55"}), "0.55", ["/meta/api_version"]),
     (ask(**{"a/b~c": 1}), "0.55", ["/a~1b~0c"]),
