@@ -10,6 +10,8 @@ They are in the JSON Schema files of `playground.protocols.schemas`, beside the 
 `x-values`       meanings of single values, by value
 ===============  =================================================================
 
+More annotations are for the validation of requests: see `playground.protocols.schema_check`.
+
 One lookup serves the composer, the JSON editor, the tabs of a response and the reference. A
 location in a document is a JSON Pointer, as in findings.
 """

@@ -1,4 +1,4 @@
-"""Check a request against the JSON Schema that explains it.
+"""Validate a request with the JSON Schema that explains it.
 
 The problems of jsonschema are about a schema; these are sentences about a request, each with a
 level. The keywords of the validation vocabulary are those that the schemas of requests use (a test

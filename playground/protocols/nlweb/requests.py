@@ -1,7 +1,7 @@
 """Requests of NLWeb: build one, follow one up, and validate one.
 
-Ask (0.55 section 3; 0.54 section 3) and await (section 4.2 of both). A request is checked by its
-JSON Schema; what depends on the version of the agent is checked here.
+Ask (0.55 section 3; 0.54 section 3) and await (section 4.2 of both). A request is validated
+with its JSON Schema, and here with the version of the agent.
 
 In a follow-up, earlier queries go into `context.prev` (0.55 section 3.2), and the session context
 that the agent returned into `meta.session_context` (section 3.4). Everything is total: a request
