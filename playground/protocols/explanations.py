@@ -23,8 +23,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from playground.protocols import schemas
-from playground.protocols.json_pointer import descend, keys_of
+from playground.protocols.json_pointer import descend, keys_of, resolve
 from playground.protocols.nlweb.requests import operation
+from playground.protocols.schema_check import holds
 
 #: Most `$ref`s and combinations that are followed at one location; schemas may be recursive.
 _MAX_NODES = 200
@@ -137,23 +138,15 @@ def _expanded(root: Mapping[str, Any], node: _Node, value: Any) -> Iterator[_Nod
         section = str(schema.get("x-section", node.section))
         node = _Node(schema, section, node.is_listed)
         yield node
-        parts = [_target(root, schema["$ref"])] if "$ref" in schema else []
+        parts = [resolve(root, schema["$ref"].removeprefix("#"))] if "$ref" in schema else []
         for keyword in ("allOf", "anyOf", "oneOf"):
             parts += schema.get(keyword, [])
         if "if" in schema:
             if value is _UNKNOWN:
                 parts += [schema.get("then", {}), schema.get("else", {})]
             else:
-                parts.append(schema.get("then" if _holds(schema["if"], value) else "else", {}))
+                parts.append(schema.get("then" if holds(schema["if"], value) else "else", {}))
         waiting += [_Node(part, section, node.is_listed) for part in parts if part]
-
-
-def _target(root: Mapping[str, Any], reference: str) -> Mapping[str, Any]:
-    found: Any = root
-    for key in keys_of(reference.removeprefix("#")):
-        found = found[key]
-    schema: Mapping[str, Any] = found
-    return schema
 
 
 def _children(node: _Node, name: str) -> Iterator[_Node]:
@@ -164,17 +157,3 @@ def _children(node: _Node, name: str) -> Iterator[_Node]:
         yield _Node(schema["items"], node.section, node.is_listed)
     elif isinstance(others := schema.get("additionalProperties"), Mapping):
         yield _Node(others, node.section, is_listed=False)
-
-
-def _holds(condition: Mapping[str, Any], value: Any) -> bool:
-    """Return whether a value satisfies the condition of an `if`: names and single values only."""
-    if "const" in condition and value != condition["const"]:
-        return False
-    if "enum" in condition and value not in condition["enum"]:
-        return False
-    if not isinstance(value, Mapping):
-        return True
-    if not all(name in value for name in condition.get("required", ())):
-        return False
-    properties: Mapping[str, Any] = condition.get("properties", {})
-    return all(_holds(each, value[name]) for name, each in properties.items() if name in value)

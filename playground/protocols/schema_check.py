@@ -54,6 +54,11 @@ def problems(document: Any, schema: Schema) -> list[RequestProblem]:
     return list(found.values())
 
 
+def holds(condition: Schema, value: Any) -> bool:
+    """Return whether a value satisfies the condition of an `if`, which has no references."""
+    return next(_problems(value, condition, condition, "", ""), None) is None
+
+
 def _problems(
     value: Any, schema: Schema, root: Schema, pointer: str, name: str
 ) -> Iterator[RequestProblem]:
@@ -66,7 +71,7 @@ def _problems(
             yield from _problems(entry, schema["items"], root, f"{pointer}/{number}", "This")
     for part in schema.get("allOf", ()):
         yield from _problems(value, part, root, pointer, name)
-    if "then" in schema and not problems(value, schema["if"]):
+    if "then" in schema and holds(schema["if"], value):
         yield from _problems(value, schema["then"], root, pointer, name)
 
 
