@@ -62,7 +62,7 @@ def holds(condition: Schema, value: Any) -> bool:
 def _problems(
     value: Any, schema: Schema, root: Schema, pointer: str, name: str
 ) -> Iterator[RequestProblem]:
-    schema = _resolved(schema, root)
+    schema = resolved(schema, root)
     yield from _problem_here(value, schema, pointer, name)
     if isinstance(value, Mapping):
         yield from _problems_of_members(value, schema, root, pointer)
@@ -81,7 +81,7 @@ def _problems_of_members(
     members: Mapping[str, Schema] = schema.get("properties", {})
     required: Sequence[str] = schema.get("required", ())
     for name in dict.fromkeys((*members, *required)):
-        member = _resolved(members.get(name, {}), root)
+        member = resolved(members.get(name, {}), root)
         where = f"{pointer}/{escape(name)}"
         if name in value:
             yield from _problems(value[name], member, root, where, name)
@@ -99,11 +99,11 @@ def _problem_here(value: Any, schema: Schema, pointer: str, name: str) -> Iterat
     if value is None and "x-missing" in schema:
         yield _missing(schema, pointer)
     elif not _has_type(value, schema):
-        yield RequestProblem(pointer, f"{name} must be {_expected(schema)}.", _level(schema))
+        yield RequestProblem(pointer, f"{name} must be {expected(schema)}.", _level(schema))
     elif _is_empty(value, schema):
         yield _missing(schema, pointer, f"{name} must not be empty.")
     elif not (_is_choice(value, schema) and _is_in_range(value, schema)):
-        yield RequestProblem(pointer, f"{name} must be {_expected(schema)}.")
+        yield RequestProblem(pointer, f"{name} must be {expected(schema)}.")
     elif isinstance(value, str) and "x-listed" in schema and value not in schema["x-values"]:
         additions = schema.get("x-additions", ())
         listed = ", ".join(each for each in schema["x-values"] if each not in additions)
@@ -118,7 +118,7 @@ def _level(schema: Schema) -> str:
     return "error" if schema.get("x-essential") else "warning"
 
 
-def _resolved(schema: Schema, root: Schema) -> Schema:
+def resolved(schema: Schema, root: Schema) -> Schema:
     """Return a schema with the keywords of the one that it refers to, its own first."""
     if "$ref" not in schema:
         return schema
@@ -181,10 +181,10 @@ def _is_in_range(value: Any, schema: Schema) -> bool:
     return bool(low <= value <= high)
 
 
-def _expected(schema: Schema) -> str:
+def expected(schema: Schema) -> str:
     """Return the words for the values that fit: "a number from 0 to 2"."""
-    if expected := schema.get("x-expected"):
-        return str(expected)
+    if "x-expected" in schema:
+        return str(schema["x-expected"])
     if choices := _choices(schema):
         return " or ".join(map(str, choices))
     words = [_WORDS[name] for name in _types(schema) if name != "null"]
