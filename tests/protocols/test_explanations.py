@@ -292,23 +292,32 @@ class Place(NamedTuple):
     section: str
 
 
-def places(schema: Mapping[str, Any], where: str = "", section: str = "") -> Iterator[Place]:
-    """Yield every schema within a schema that explains a value; conditions are none."""
+def places(schema: Mapping[str, Any]) -> list[Place]:
+    """Return every schema within a schema that explains a value; conditions are none.
+
+    A condition may constrain what is explained beside it.
+    """
+    found = list(_places(schema))
+    explained = {place.where for place in found if "description" in place.schema}
+    return [p for p in found if "description" in p.schema or p.where not in explained]
+
+
+def _places(schema: Mapping[str, Any], where: str = "", section: str = "") -> Iterator[Place]:
     section = schema.get("x-section", section)
     for name, each in schema.get("properties", {}).items():
         at = f"{where}/{name}"
         yield Place(at, name, each, each.get("x-section", section))
-        yield from places(each, at, section)
+        yield from _places(each, at, section)
     for keyword, step in (("items", "0"), ("additionalProperties", "*")):
         if isinstance(each := schema.get(keyword), dict):
             yield Place(f"{where}/{step}", "", each, each.get("x-section", section))
-            yield from places(each, f"{where}/{step}", section)
+            yield from _places(each, f"{where}/{step}", section)
     for keyword in ALTERNATIVES:
         for each in schema.get(keyword, ()):
-            yield from places(each, where, section)
+            yield from _places(each, where, section)
     for keyword in ("then", "else"):
         if keyword in schema:
-            yield from places(schema[keyword], where, section)
+            yield from _places(schema[keyword], where, section)
 
 
 def described(protocol: str, version: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
