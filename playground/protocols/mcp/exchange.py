@@ -26,19 +26,16 @@ from playground.protocols.jsonrpc import (
 from playground.protocols.mcp import elicitation, errors, messages, results, versions
 from playground.protocols.mcp.handshake import (
     DISCOVERED,
+    METHODS,
     Handshake,
-    HandshakeStep,
     Session,
+    State,
     session_from_json,
 )
 from playground.protocols.mcp.messages import SentMessage
 from playground.protocols.mcp.responses import McpResponse
 from playground.protocols.mcp.server_requests import ServerRequests
 from playground.protocols.problems import Problem
-
-_HANDSHAKE_METHODS = frozenset(
-    {messages.DISCOVER, messages.INITIALIZE, messages.INITIALIZED, messages.LIST, messages.GET}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +94,9 @@ class McpExchange:
         self._is_calling = True
         if self._is_resuming and self._sent and self._response:
             return self._resume_call(self._sent, self._response)
-        if self._is_client_response or self._handshake.step is HandshakeStep.OPEN:
+        if self._is_client_response or self._handshake.state is State.OPEN:
             return self.tool_call()
-        if self._handshake.step is HandshakeStep.FIND_OLD_TRANSPORT:
+        if self._handshake.state is State.FIND_OLD_TRANSPORT:
             return messages.open_stream(self._target)
         version, session = self._handshake.version_and_session
         call = self._post(self._handshake.message(self._id), version, session)
@@ -137,7 +134,7 @@ class McpExchange:
         if self._response.is_resumable and not self._response.position.refusal:
             self._is_resuming = True
             return events
-        if self._sent.method in _HANDSHAKE_METHODS:
+        if self._sent.method in METHODS:
             return self._after_step(frame.seq, self._response, self._sent, events)
         return self._after_call(frame.seq, self._response, self._sent, events)
 
@@ -210,7 +207,7 @@ class McpExchange:
 
     @property
     def _has_opened(self) -> bool:
-        return self._handshake.is_new and self._handshake.step is HandshakeStep.OPEN
+        return self._handshake.is_new and self._handshake.state is State.OPEN
 
     @property
     def _id(self) -> jsonrpc.Id:
@@ -278,9 +275,9 @@ class McpExchange:
         else:
             self._sent = sent
             self._call_count += 1
-            if sent.method not in _HANDSHAKE_METHODS:
+            if sent.method not in METHODS:
                 self._tool_response = self._new_tool_response()
-        is_handshake = sent.method in _HANDSHAKE_METHODS
+        is_handshake = sent.method in METHODS
         self._response = McpResponse(
             sent,
             self._on_answer,
@@ -302,7 +299,7 @@ class McpExchange:
         method = self._sent.method
         if method == messages.GET:
             return ()
-        if method in _HANDSHAKE_METHODS:
+        if method in METHODS:
             events = self._handshake.answered(seq, method, message)
             # If no call follows, a refusal is the answer.
             is_last = method == messages.INITIALIZE or self._request.tool is None
@@ -321,7 +318,7 @@ class McpExchange:
         self._problem = self._handshake.problem
         if not sent.is_get:
             self._refusal = response.refusal
-        self._is_done = self._handshake.step is HandshakeStep.GIVE_UP or (
+        self._is_done = self._handshake.state is State.GIVE_UP or (
             self._request.tool is None and self._has_opened
         )
         if not self._is_done:

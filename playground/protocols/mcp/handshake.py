@@ -185,23 +185,82 @@ _ENCODER = json.JSONEncoder()
 # --- the handshake ----------------------------------------------------------------------------
 
 
-class HandshakeStep(enum.Enum):
-    """The next message of a handshake, or its end."""
+class State(enum.Enum):
+    """Where a handshake is: the message whose response it waits for, or its end."""
 
-    DISCOVER = messages.DISCOVER
-    INITIALIZE = messages.INITIALIZE
-    INITIALIZED = messages.INITIALIZED
-    LIST = messages.LIST
+    DISCOVER = "discover", messages.DISCOVER
+    INITIALIZE = "initialize", messages.INITIALIZE
+    #: `server/discover` got no answer, perhaps because the server was slow.
+    INITIALIZE_INSTEAD = "initialize instead", messages.INITIALIZE
+    DISCOVER_AGAIN = "discover again", messages.DISCOVER
+    #: The server had sessions in an earlier handshake, and no version is set.
+    INITIALIZE_KNOWN = "initialize known", messages.INITIALIZE
+    INITIALIZED = "initialized", messages.INITIALIZED
+    LIST = "list", messages.LIST
     #: Whether the server has the transport before streamable HTTP.
-    FIND_OLD_TRANSPORT = messages.GET
-    #: The handshake is complete.
-    OPEN = "open"
-    #: The handshake failed.
-    GIVE_UP = "give up"
+    FIND_OLD_TRANSPORT = "find old transport", messages.GET
+    OPEN = "open", ""
+    GIVE_UP = "give up", ""
+
+    def __init__(self, _name: str, method: str) -> None:
+        self.method = method
+
+
+class Reply(enum.Enum):
+    """What the response to a message of the handshake says."""
+
+    STATELESS = "The server supports the stateless version."
+    STATEFUL = "It answers server/discover, and does not support the stateless version."
+    SESSION = "It has begun a session."
+    NO_METHOD = "It does not know the method initialize."
+    NO_POST = "It accepts no POST request, as a server with the older transport."
+    SILENT = "The response has no answer that can be used."
+    REFUSED = "The server refuses the message, whatever its generation."
+    MORE_TOOLS = "Tools are not listed yet."
+    ALL_TOOLS = "The tools are listed, or cannot be."
+
+
+_AFTER_DISCOVER: Mapping[Reply, State] = {
+    Reply.STATELESS: State.LIST,
+    Reply.STATEFUL: State.INITIALIZE,
+    Reply.REFUSED: State.GIVE_UP,
+}
+_AFTER_INITIALIZE: Mapping[Reply, State] = {
+    Reply.SESSION: State.INITIALIZED,
+    # It was too slow to answer `server/discover`, which is not necessary.
+    Reply.STATELESS: State.LIST,
+    Reply.NO_POST: State.FIND_OLD_TRANSPORT,
+    Reply.SILENT: State.GIVE_UP,
+    Reply.REFUSED: State.GIVE_UP,
+}
+_AFTER_TOOLS: Mapping[Reply, State] = {
+    Reply.MORE_TOOLS: State.LIST,
+    Reply.ALL_TOOLS: State.OPEN,
+}
+#: The next state, by the state and what the response says.
+TRANSITIONS: Mapping[State, Mapping[Reply, State]] = {
+    State.DISCOVER: {**_AFTER_DISCOVER, Reply.SILENT: State.INITIALIZE_INSTEAD},
+    State.DISCOVER_AGAIN: {**_AFTER_DISCOVER, Reply.SILENT: State.INITIALIZE},
+    # Without either method: bare JSON-RPC, as in the NLWeb specification's examples.
+    State.INITIALIZE: {**_AFTER_INITIALIZE, Reply.NO_METHOD: State.LIST},
+    State.INITIALIZE_INSTEAD: {**_AFTER_INITIALIZE, Reply.NO_METHOD: State.DISCOVER_AGAIN},
+    # The server may be of the other generation by now.
+    State.INITIALIZE_KNOWN: {
+        **dict.fromkeys(Reply, State.DISCOVER),
+        Reply.SESSION: State.INITIALIZED,
+        Reply.REFUSED: State.GIVE_UP,
+    },
+    State.INITIALIZED: _AFTER_TOOLS,
+    State.LIST: _AFTER_TOOLS,
+    State.FIND_OLD_TRANSPORT: {Reply.REFUSED: State.GIVE_UP},
+}
+
+#: The methods of the messages, `GET` among them.
+METHODS = frozenset(state.method for state in TRANSITIONS)
 
 
 class Handshake:
-    """State machine of a handshake: the session so far, and the next step."""
+    """A handshake: its state, and what was found out about the server so far."""
 
     def __init__(
         self,
@@ -221,28 +280,22 @@ class Handshake:
         if known and is_stateless is not None and known.generation != BARE:
             known = known if is_stateless is (known.generation == DISCOVERED) else None
         self._version = version
+        #: The first state without anything known.
+        self._first = State.INITIALIZE if is_stateless is False else State.DISCOVER
         self.session = known
-        #: Whether `initialize` is sent on the strength of an earlier handshake.
-        self._is_presumed = False
-        self.step = HandshakeStep.OPEN
+        self.state = State.OPEN
         if session[1] and not is_stateless and (known is None or known.generation == INITIALIZED):
             found = known or Session(INITIALIZED)
             self.session = replace(found, version=session[0], id=session[1], uses_id=True)
-            self.step = HandshakeStep.OPEN if known or not needs_tools else HandshakeStep.LIST
+            self.state = State.OPEN if known or not needs_tools else State.LIST
         elif known is None:
-            has_session = is_stateless is False
-            self.step = HandshakeStep.INITIALIZE if has_session else HandshakeStep.DISCOVER
+            self.state = self._first
         elif known.uses_id:
-            self.step, self._is_presumed = HandshakeStep.INITIALIZE, not version
-        #: Why the handshake failed.
-        self.problem: Problem | None = None
-        #: The problem of a response to `initialize`, unless the server has the older transport.
-        self._refusal: Problem | None = None
-        #: Whether a step was concluded here, so that the session is newer than the stored one.
+            self.state = State.INITIALIZE if version else State.INITIALIZE_KNOWN
+        self._problem: Problem | None = None
+        #: Whether a response was read here, so that the session is newer than the stored one.
         self.is_new = False
-        #: Responses to `server/discover` without an answer.
-        self._unanswered = 0
-        #: Why the transfer of the last one failed, None if it did not.
+        #: Why the transfer of the response to `server/discover` failed, None if it did not.
         self._failure: Problem | None = None
         self._tools: list[Any] = []
         self._cursors: list[str] = []
@@ -251,16 +304,21 @@ class Handshake:
 
     def reopen(self, *, session: bool) -> None:
         """Begin again after the session was lost; a server with sessions is initialized again."""
-        has_session = session or (bool(self._version) and not versions.is_stateless(self._version))
-        self.step = HandshakeStep.INITIALIZE if has_session else HandshakeStep.DISCOVER
+        self.state = State.INITIALIZE if session else self._first
         self._tools, self._cursors = [], []
 
+    @property
+    def problem(self) -> Problem | None:
+        """Why the handshake failed; None as well if the server says why in JSON-RPC."""
+        return self._problem if self.state is State.GIVE_UP else None
+
     def message(self, request_id: jsonrpc.Id) -> dict[str, Any]:
-        if self.step is HandshakeStep.DISCOVER:
+        method = self.state.method
+        if method == messages.DISCOVER:
             return messages.discover(request_id)
-        if self.step is HandshakeStep.INITIALIZE:
+        if method == messages.INITIALIZE:
             return messages.initialize(request_id, self._version or versions.OFFERED_VERSION)
-        if self.step is HandshakeStep.INITIALIZED:
+        if method == messages.INITIALIZED:
             return messages.initialized()
         version = self.session.version if self.session else ""
         meta = messages.stateless_meta(version) if versions.is_stateless(version) else None
@@ -268,17 +326,17 @@ class Handshake:
 
     @property
     def version_and_session(self) -> tuple[str, str]:
-        """The version and the session id for the headers of the present step's call."""
-        if self.step is HandshakeStep.DISCOVER:
+        """The version and the session id for the headers of the next call."""
+        if self.state.method == messages.DISCOVER:
             return versions.STATELESS_VERSION, ""
-        if self.step is HandshakeStep.INITIALIZE or self.session is None:
+        if self.state.method == messages.INITIALIZE or self.session is None:
             return "", ""
         return self.session.version, self.session.id
 
     @property
     def time_limit(self) -> str:
-        """The name of the limit on the present step's call, "" for none of its own."""
-        falls_back = self.step is HandshakeStep.DISCOVER and not self._version
+        """The name of the limit on the next call, "" for none of its own."""
+        falls_back = self.state.method == messages.DISCOVER and not self._version
         return DISCOVERY_LIMIT if falls_back else ""
 
     def tolerates(self, problem: Problem) -> bool:
@@ -296,7 +354,7 @@ class Handshake:
     def fallback_events(self, seq: int, response: McpResponse) -> list[Event]:
         """Return the remark that `initialize` follows, unless the server rejected the method."""
         answer = response.answer
-        if self.step is not HandshakeStep.INITIALIZE or (answer and answer.error):
+        if self.state.method != messages.INITIALIZE or (answer and answer.error):
             return []
         remark = fallback_remark(self._failure, response.status)
         if self._failure:
@@ -316,73 +374,66 @@ class Handshake:
         return method != messages.INITIALIZE or message.error.code not in _OTHER_GENERATION
 
     def conclude(self, method: str, response: McpResponse) -> None:
+        """Go to the next state after the response to a message of this method."""
         self.is_new = True
+        is_expected = self.state.method == method
+        # A stored run may have begun in another state.
+        state = self.state if is_expected else next(s for s in TRANSITIONS if s.method == method)
+        self.state = TRANSITIONS[state][self._reply(method, response)]
+        if self.state is State.DISCOVER:
+            self.session = None
+
+    # Replies
+
+    def _reply(self, method: str, response: McpResponse) -> Reply:
         if method == messages.DISCOVER:
-            self._unanswered += response.answer is None
-            self.step = self._after_discover(response)
-        elif method == messages.INITIALIZE:
-            self.step = self._after_initialize(response)
-            is_presumed, self._is_presumed = self._is_presumed, False
-            answer = response.answer
-            is_refused = answer is not None and self.is_refusal(method, answer)
-            if is_presumed and not is_refused and self.step is not HandshakeStep.INITIALIZED:
-                # The server may be of the other generation by now.
-                self.session, self.problem, self.step = None, None, HandshakeStep.DISCOVER
-        elif method == messages.GET:
-            self.step = HandshakeStep.GIVE_UP
-            self.problem = errors.old_transport() if response.is_old_transport else self._refusal
-        elif method == messages.INITIALIZED:
-            has_tools = self.session is not None and self.session.tools
-            self.step = HandshakeStep.OPEN if has_tools else HandshakeStep.LIST
-        elif not self._has_next_page or response.answer is None:
-            self.step = HandshakeStep.OPEN
-        error = response.answer.error if response.answer and method != messages.DISCOVER else None
-        if self.step is HandshakeStep.GIVE_UP and self.problem is None and error is None:
-            self.problem = errors.no_response(response)
+            return self._reply_to_discover(response)
+        if method == messages.INITIALIZE:
+            return self._reply_to_initialize(response)
+        if method == messages.INITIALIZED:
+            is_complete = self.session is not None and bool(self.session.tools)
+            return Reply.ALL_TOOLS if is_complete else Reply.MORE_TOOLS
+        if method == messages.LIST:
+            is_complete = not self._has_next_page or response.answer is None
+            return Reply.ALL_TOOLS if is_complete else Reply.MORE_TOOLS
+        if response.is_old_transport:
+            self._problem = errors.old_transport()
+        self._problem = self._problem or errors.no_response(response)
+        return Reply.REFUSED
 
-    # Generations
-
-    def _after_discover(self, response: McpResponse) -> HandshakeStep:
+    def _reply_to_discover(self, response: McpResponse) -> Reply:
         answer = response.answer
         result = answer.result if answer else None
         if isinstance(result, Mapping) and isinstance(result.get("supportedVersions"), list):
-            return self._choose_generation(result, result["supportedVersions"])
-        error = answer.error if answer else None
-        if error and error.code == UNSUPPORTED_PROTOCOL_VERSION:
-            data = error.data if isinstance(error.data, Mapping) else {}
-            return self._choose_generation(None, data.get("supported"))
-        if response.status in errors.FINAL or response.status // 100 == 3:
-            return HandshakeStep.GIVE_UP
-        return self._initialize_unless_stateless()
+            supported = _names(result["supportedVersions"])
+            if versions.STATELESS_VERSION in supported:
+                self.session = Session(
+                    DISCOVERED,
+                    versions.STATELESS_VERSION,
+                    server=messages.server_info(result.get("_meta")) or result.get("serverInfo"),
+                    instructions=_text(result, "instructions"),
+                )
+                return Reply.STATELESS
+        elif answer and answer.error and answer.error.code == UNSUPPORTED_PROTOCOL_VERSION:
+            supported = _supported(answer.error)
+        elif response.status in errors.FINAL or response.status // 100 == 3:
+            self._problem = errors.no_response(response)
+            return Reply.REFUSED
+        else:
+            supported = []
+        if supported and not set(supported) & set(versions.STATEFUL_VERSIONS):
+            self._problem = errors.no_common_version(supported)
+            return Reply.REFUSED
+        if self._version:
+            self._problem = errors.not_stateless(self._version)
+            return Reply.REFUSED
+        return Reply.STATEFUL if answer else Reply.SILENT
 
-    def _initialize_unless_stateless(self) -> HandshakeStep:
-        if not self._version:
-            return HandshakeStep.INITIALIZE
-        self.problem = errors.not_stateless(self._version)
-        return HandshakeStep.GIVE_UP
-
-    def _choose_generation(self, result: Mapping[str, Any] | None, supported: Any) -> HandshakeStep:
-        """Return the next step for the versions that a server supports."""
-        named = _names(supported)
-        if result is not None and versions.STATELESS_VERSION in named:
-            self.session = Session(
-                DISCOVERED,
-                versions.STATELESS_VERSION,
-                server=messages.server_info(result.get("_meta")) or result.get("serverInfo"),
-                instructions=_text(result, "instructions"),
-            )
-            return HandshakeStep.LIST
-        if named and not set(named) & set(versions.STATEFUL_VERSIONS):
-            self.problem = errors.no_common_version(named)
-            return HandshakeStep.GIVE_UP
-        return self._initialize_unless_stateless()
-
-    def _after_initialize(self, response: McpResponse) -> HandshakeStep:
+    def _reply_to_initialize(self, response: McpResponse) -> Reply:
         answer = response.answer
         if answer and isinstance(result := answer.result, Mapping):
-            known = self.session or Session(INITIALIZED)
             self.session = replace(
-                known,
+                self.session or Session(INITIALIZED),
                 generation=INITIALIZED,
                 version=_text(result, "protocolVersion") or versions.OFFERED_VERSION,
                 id=response.session,
@@ -390,25 +441,24 @@ class Handshake:
                 server=result.get("serverInfo"),
                 instructions=_text(result, "instructions"),
             )
-            return HandshakeStep.INITIALIZED
-        if answer and answer.error and answer.error.code == UNSUPPORTED_PROTOCOL_VERSION:
-            data = answer.error.data if isinstance(answer.error.data, Mapping) else {}
-            supported = _names(data.get("supported"))
-            if versions.STATELESS_VERSION in supported and not self._version:
-                # It was too slow to answer `server/discover`, which is not necessary.
-                self.session = Session(DISCOVERED, versions.STATELESS_VERSION)
-                return HandshakeStep.LIST
-            self.problem = errors.no_common_version(supported)
-        if answer and answer.error and answer.error.code == METHOD_NOT_FOUND:
-            if self._unanswered == 1:
-                return HandshakeStep.DISCOVER  # It may only have been slow, as after its start.
-            # Bare JSON-RPC, as in the NLWeb specification's examples: it needs no handshake.
+            return Reply.SESSION
+        error = answer.error if answer else None
+        if error and error.code == METHOD_NOT_FOUND:
             self.session = Session(BARE)
-            return HandshakeStep.LIST
-        if answer is None and response.status in http_sse.STATUSES:
-            self._refusal = errors.no_response(response)
-            return HandshakeStep.FIND_OLD_TRANSPORT
-        return HandshakeStep.GIVE_UP
+            return Reply.NO_METHOD
+        if error and error.code == UNSUPPORTED_PROTOCOL_VERSION:
+            supported = _supported(error)
+            if versions.STATELESS_VERSION in supported and not self._version:
+                self.session = Session(DISCOVERED, versions.STATELESS_VERSION)
+                return Reply.STATELESS
+            self._problem = errors.no_common_version(supported)
+            return Reply.SILENT
+        if answer and self.is_refusal(messages.INITIALIZE, answer):
+            self._problem = None
+            return Reply.REFUSED
+        self._problem = errors.no_response(response)
+        is_old = answer is None and response.status in http_sse.STATUSES
+        return Reply.NO_POST if is_old else Reply.SILENT
 
     # Tools
 
@@ -457,6 +507,11 @@ def fallback_remark(problem: Problem | None, status: int) -> str:
 def _names(value: Any) -> list[str]:
     """Return the names in a list of versions, empty if it is no list."""
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+def _supported(error: jsonrpc.Error) -> list[str]:
+    """Return the versions that the error for another one lists."""
+    return _names(error.data.get("supported")) if isinstance(error.data, Mapping) else []
 
 
 def _text(value: Mapping[str, Any], name: str) -> str:

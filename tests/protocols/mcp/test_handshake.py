@@ -138,11 +138,26 @@ def test_who_does_not_initialize_either_is_no_mcp_server(status: int) -> None:
     assert "/ask" not in talk.problem.fix
 
 
+def test_a_server_that_was_silent_is_discovered_once_more() -> None:
+    talk = Talk().json(b"", 500).json(rpc(2, error=NO)).json(rpc(3, error=NO))
+    talk.json(rpc(4, error=NO)).json(rpc(5, result={"tools": TOOLS}))
+    assert talk.methods == [
+        "server/discover", "initialize", "server/discover", "initialize", "tools/list",
+    ]  # fmt: skip
+
+
 def test_a_server_that_refuses_to_initialize_says_why() -> None:
     talk = Talk().json(rpc(error=NO)).json(rpc(2, error={"code": -32603, "message": "Full."}))
     assert talk.exchange.next_call() is None
     assert [event.message for event in talk.of(Failure)] == ["Full."]
     assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.FAILURE, None)
+
+
+def test_an_error_beside_a_result_that_is_no_object_is_no_refusal() -> None:
+    error = {"code": -32603, "message": "Full."}
+    talk = Talk().json(rpc(error=NO)).json(rpc(2, result=5, error=error))
+    assert talk.exchange.next_call() is None
+    assert "contains no response to the call" in talk.problem.cause
 
 
 @pytest.mark.parametrize(
