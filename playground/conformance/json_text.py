@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from playground.conformance.http_response import MAX_DEPTH, RecordedResponse
-from playground.conformance.response_parts import MAX_NODES
 from playground.conformance.rule import (
     Inconclusive,
     Requirement,
@@ -25,13 +23,13 @@ from playground.conformance.rule import (
     must,
     should,
 )
-from playground.protocols import json_decoder, sse
-from playground.protocols.frames import FrameKind
+from playground.conformance.rule_input import MAX_DEPTH, MAX_NODES
+from playground.protocols import json_decoder
 from playground.protocols.json_pointer import escape
+from playground.protocols.response import Message
 
 #: The most characters of a run that are checked: a third of a second.
 MAX_CHARACTERS = 16 * 1024 * 1024
-_BOM = b"\xef\xbb\xbf"
 
 
 class JsonText(NamedTuple):
@@ -102,30 +100,11 @@ class JsonTranscript:
         return tuple(checked), tuple(found), False
 
 
-def texts_of(http_response: RecordedResponse) -> Iterator[JsonText]:
-    """Yield the texts of a response: the data of each event, or the body."""
-    if http_response.streamed:
-        for frame in http_response.frames:
-            if frame.kind is FrameKind.EVENT or frame.kind is FrameKind.TAIL:
-                for text in (event.data for event in sse.parse_all(frame.data)):
-                    if text and not text.isspace():
-                        yield JsonText(frame.seq, text, _is_utf8(frame.data))
-        return
-    body = b"".join(frame.data for frame in http_response.frames if frame.kind is FrameKind.BODY)
-    ends = (f for f in http_response.frames if f.kind in (FrameKind.END, FrameKind.ERROR))
-    if body.strip() and (end := next(ends, None)):
-        text = body.removeprefix(_BOM).decode("utf-8", "replace")
-        yield JsonText(end.seq, text, _is_utf8(body), body.startswith(_BOM))
-
-
-def _is_utf8(data: bytes) -> bool:
-    if data.isascii():
-        return True
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+def texts_of(messages: Iterable[Message]) -> Iterator[JsonText]:
+    """Yield the texts of messages, except blank ones."""
+    for each in messages:
+        if each.text and not each.text.isspace():
+            yield JsonText(each.seq, each.text, each.is_utf8, each.has_bom)
 
 
 # Decoding

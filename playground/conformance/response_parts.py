@@ -7,53 +7,15 @@ pointers that events do not have.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-from playground.protocols.json_pointer import descend, keys_of, pointer_of
+from playground.conformance.rule_input import MAX_NODES, MAX_PARTS, Location
+from playground.protocols.json_pointer import pointer_of
 from playground.protocols.nlweb.content import PARTS
+from playground.protocols.response import Message as DecodedPayload
 
+__all__ = ["MAX_PARTS", "DecodedPayload", "Location"]
 
-class Location(NamedTuple):
-    """A value, the number of its frame, and the JSON pointer to it."""
-
-    seq: int
-    pointer: str
-    value: Any
-
-
-class DecodedPayload(NamedTuple):
-    """A single response document, or one message of a stream."""
-
-    #: The frame of the reader's events; for a document, the frame that ended it.
-    seq: int
-    #: Name of the event; None for a document and for an unnamed event.
-    name: str | None
-    #: The decoded JSON; None if it is unreadable.
-    payload: Any
-    #: The data as received if they are unreadable, else "".
-    text: str = ""
-    #: Why the data are unreadable; "" if they are readable.
-    reason: str = ""
-    #: Whether it is a single response document.
-    document: bool = False
-    #: Whether no rule can decide it: the rest of it was not received, or it exceeds a limit of
-    #: the playground.
-    undecided: bool = False
-
-    @property
-    def readable(self) -> bool:
-        """Return whether the payload is decoded JSON."""
-        return not self.reason
-
-    @property
-    def members(self) -> dict[str, Any]:
-        """Return the payload's members; empty if it is not an object."""
-        return self.payload if isinstance(self.payload, dict) else {}
-
-
-#: The most items and actions of a response that are checked, and objects and arrays in them.
-MAX_PARTS = 50_000
-MAX_NODES = 1_000_000
 
 #: Names of events that are a part of a response by themselves, with or without a member for it.
 _BARE_PARTS = {
@@ -70,19 +32,6 @@ RESULTS = ("results", "structuredData", "structured_data")
 _TYPED_RESULTS = ("results", "content", "items")
 #: Members of a message named `result` that is not an item itself.
 _NOT_ITEM_MEMBERS = frozenset({*PARTS, "message_type"})
-
-
-def resolve_prefix(value: Any, pointer: str) -> str:
-    """Return a pointer as far as it leads through `value`, plus the first step that is missing."""
-    keys: list[str] = []
-    for key in keys_of(pointer):
-        try:
-            inner = descend(value, key)
-        except LookupError:
-            return pointer_of([*keys, key] if isinstance(value, dict) else keys)
-        keys.append(key)
-        value = inner
-    return pointer_of(keys)
 
 
 def meta_of(message: DecodedPayload) -> Location | None:

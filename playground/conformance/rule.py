@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from playground.conformance.findings import Level
 from playground.conformance.transcript import Transcript
-from playground.protocols import sse
-from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.response import Response
 
 
 class AnyTranscript(Protocol):
@@ -152,17 +152,13 @@ def missing(
     return Inconclusive("The response was truncated before this could be checked.", seq, pointer)
 
 
-def misframed(frames: Iterable[Frame]) -> Iterator[Violation]:
+def misframed(response: Response) -> Iterator[Violation]:
     """Yield a violation for each event whose data a standard client does not read."""
-    for frame in frames:
-        if frame.kind in (FrameKind.EVENT, FrameKind.TAIL):
-            found = sse.parse_all(frame.data)
-            # A single line at the end may be the beginning of a field.
-            is_whole = frame.kind is FrameKind.EVENT or len(found) > 1
-            if is_whole and found != [sse.parse(frame.data)]:
-                what = f"{len(found):,} JSON objects" if len(found) > 1 else "lines without data:"
-                yield Violation(
-                    f"This event has {what}, so clients do not read it. Begin the line of each "
-                    "object with data: and end it with a blank line.",
-                    frame.seq,
-                )
+    counts = Counter(message.seq for message in response.messages if not message.framed)
+    for seq, count in counts.items():
+        what = f"{count:,} JSON objects" if count > 1 else "lines without data:"
+        yield Violation(
+            f"This event has {what}, so clients do not read it. Begin the line of each "
+            "object with data: and end it with a blank line.",
+            seq,
+        )

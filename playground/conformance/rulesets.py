@@ -4,28 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from playground.conformance import agent_api, json_text, mcp, transcript
-from playground.conformance.earlier import EarlierResponses
-from playground.conformance.http_response import last_response_frames, recorded_response
 from playground.conformance.json_text import JsonTranscript
 from playground.conformance.nlweb import CONTENT_RULES, RULES
 from playground.conformance.rule import AnyTranscript, Rule
+from playground.conformance.rule_input import RuleInput
 from playground.protocols import json_pointer
-from playground.protocols.frames import Frame
 from playground.protocols.nlweb import versions
-
-
-class RuleInput(NamedTuple):
-    """The arguments of `playground.conformance.run_rules`."""
-
-    frames: tuple[Frame, ...]
-    request: Any
-    version: str
-    operation: str
-    state: str
-    earlier: EarlierResponses
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,35 +52,16 @@ def _is_nlweb(rule_input: RuleInput) -> bool:
 def _read_nlweb(rule_input: RuleInput) -> tuple[AnyTranscript | None, AnyTranscript | None]:
     if not _is_nlweb(rule_input):
         return None, None
-    nlweb_transcript = transcript.read(
-        rule_input.frames,
-        rule_input.request,
-        rule_input.version,
-        operation=rule_input.operation,
-        state=rule_input.state,
-        earlier=rule_input.earlier,
-    )
-    return nlweb_transcript, _read_json(rule_input)
+    return transcript.read(rule_input), _read_json(rule_input)
 
 
 def _read_mcp(
     rule_input: RuleInput,
 ) -> tuple[AnyTranscript | None, AnyTranscript, AnyTranscript]:
-    mcp_transcript = mcp.read(
-        rule_input.frames,
-        rule_input.request,
-        rule_input.version,
-        operation=rule_input.operation,
-        state=rule_input.state,
-    )
-    nlweb_transcript = (
-        mcp.inner(mcp_transcript, rule_input.operation, rule_input.earlier)
-        if _is_nlweb(rule_input)
-        else None
-    )
-    texts = [
-        text for call in mcp_transcript.calls for text in json_text.texts_of(call.http_response)
-    ]
+    mcp_transcript = mcp.read(rule_input)
+    nlweb_transcript = mcp.inner(mcp_transcript, rule_input) if _is_nlweb(rule_input) else None
+    responses = (call.http_response for call in mcp_transcript.calls)
+    texts = json_text.texts_of(message for each in responses for message in each.messages)
     nested = JsonTranscript(rule_input.version, (*texts, *_nested_text(mcp_transcript)))
     return nlweb_transcript, mcp_transcript, nested
 
@@ -108,15 +76,12 @@ def _nested_text(t: mcp.McpTranscript) -> Iterator[json_text.JsonText]:
 
 
 def _read_agent_api(rule_input: RuleInput) -> tuple[AnyTranscript, AnyTranscript]:
-    agent_transcript = agent_api.read(
-        rule_input.frames, rule_input.request, rule_input.version, state=rule_input.state
-    )
-    return agent_transcript, _read_json(rule_input)
+    return agent_api.read(rule_input), _read_json(rule_input)
 
 
 def _read_json(rule_input: RuleInput) -> JsonTranscript:
-    http_response = recorded_response(last_response_frames(rule_input.frames))
-    return JsonTranscript(rule_input.version, tuple(json_text.texts_of(http_response)))
+    texts = json_text.texts_of(rule_input.response.messages)
+    return JsonTranscript(rule_input.version, tuple(texts))
 
 
 def _json_group(versions: Iterable[str]) -> RuleGroup:

@@ -7,10 +7,9 @@ from typing import Any
 
 from playground.conformance.earlier import NOTHING_EARLIER, EarlierResponses
 from playground.conformance.findings import ConformanceReport, Finding, Verdict
-from playground.conformance.http_response import last_response_frames
-from playground.conformance.response_parts import MAX_PARTS
 from playground.conformance.rule import AnyTranscript, Inconclusive, Rule, RuleIssue, Violation
-from playground.conformance.rulesets import RuleGroup, RuleInput, ruleset
+from playground.conformance.rule_input import MAX_PARTS, RuleInput
+from playground.conformance.rulesets import RuleGroup, ruleset
 from playground.protocols import raw
 from playground.protocols.frames import BODY_KINDS, Frame
 
@@ -43,8 +42,7 @@ def run_rules(
     rule_input = RuleInput(tuple(frames), sent, version, operation, state, earlier)
     rules = ruleset(protocol, binding)
     # The specifications do not say what answers another request, such as HEAD, without a body.
-    response = last_response_frames(rule_input.frames)
-    has_body = any(frame.kind in BODY_KINDS for frame in response)
+    has_body = not BODY_KINDS.isdisjoint(rule_input.response.kinds)
     applies = version in rules.versions and (has_body or raw.raw_of(sent) is None)
     transcripts = rules.read(rule_input) if applies else (None,) * len(rules.groups)
     findings: list[Finding] = []

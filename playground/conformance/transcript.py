@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from playground.conformance.earlier import NOTHING_EARLIER, EarlierResponses
-from playground.conformance.http_response import (
-    INCOMPLETE_STATES,
-    RecordedResponse,
-    last_response_frames,
-    recorded_response,
-    request_headers,
-)
-from playground.conformance.recording_reader import RecordingReader
 from playground.conformance.response_parts import (
-    MAX_PARTS,
     RESULTS,
     ActionFinder,
-    DecodedPayload,
-    Location,
     items_of,
     listed_actions,
     meta_of,
     parts_of,
-    resolve_prefix,
 )
-from playground.protocols.events import Outcome
-from playground.protocols.frames import Frame
-from playground.protocols.nlweb import versions
+from playground.conformance.rule_input import MAX_PARTS, Location, RuleInput, resolve_prefix
+from playground.protocols import sse
+from playground.protocols.events import Event, Outcome, Unknown
+from playground.protocols.nlweb import NLWebReader, versions
 from playground.protocols.nlweb.versions import RESPONSE_FORMATS
+from playground.protocols.response import Message, Response, request_headers
 
 _KINDS = frozenset(outcome.value for outcome in Outcome if outcome is not Outcome.NONE)
 
@@ -70,8 +60,8 @@ class Transcript:
     #: Whether it did, without an undecided message, in a run that was not stopped.
     is_complete: bool
     #: The messages, except undecided ones.
-    messages: tuple[DecodedPayload, ...]
-    by_frame: Mapping[int | None, DecodedPayload]
+    messages: tuple[Message, ...]
+    by_frame: Mapping[int | None, Message]
     metas: tuple[Location, ...]
     items: tuple[Location, ...]
     #: The `actions` members of all items, at any depth, and the actions in them.
@@ -83,8 +73,8 @@ class Transcript:
     overflowed: bool
     outcome: Outcome
     session_context: Mapping[str, Any] | None
-    #: The frames of the response.
-    frames: tuple[Frame, ...]
+    #: The HTTP response that it was received in.
+    response: Response
     #: The facts in earlier responses of the same conversation.
     earlier: EarlierResponses = NOTHING_EARLIER
     #: The headers of the request over HTTP; names in lower case.
@@ -97,7 +87,7 @@ class Transcript:
         return versions.get_version(self.version).traits
 
     @property
-    def document(self) -> DecodedPayload | None:
+    def document(self) -> Message | None:
         """Return the single response document; None for a stream or without a response."""
         return next((message for message in self.messages if message.document), None)
 
@@ -178,45 +168,47 @@ def type_of(meta: Any) -> str:
     return lowered if lowered in _KINDS else ""
 
 
-def read(
-    frames: Iterable[Frame],
-    request: Any,
-    version: str,
-    *,
-    operation: str = "ask",
-    state: str = "completed",
-    earlier: EarlierResponses = NOTHING_EARLIER,
-) -> Transcript:
+def read(rule_input: RuleInput) -> Transcript:
     """Return the transcript of the last response. Raise `ValueError` for an unknown version."""
-    frames = tuple(frames)
-    http_response = recorded_response(last_response_frames(frames))
-    reader = RecordingReader(version)
-    messages = reader.read(http_response)
-    decided = tuple(message for message in messages if not message.undecided)
+    response = rule_input.response
+    reader = NLWebReader(rule_input.version)
+    _read_messages(reader, response)
+    decided = tuple(message for message in response.messages if not message.undecided)
     return _transcript(
-        http_response,
+        response,
         reader,
         decided,
-        version=version,
-        operation=operation,
-        request=request if isinstance(request, Mapping) else {},
-        is_complete=http_response.ended
-        and len(decided) == len(messages)
-        and state not in INCOMPLETE_STATES,
-        earlier=earlier,
-        request_headers=request_headers(frames),
-        streamed=http_response.streamed,
+        rule_input,
+        is_complete=response.ended
+        and len(decided) == len(response.messages)
+        and not rule_input.was_stopped,
+        request_headers=request_headers(rule_input.frames),
+        streamed=response.streamed,
     )
 
 
+def _read_messages(reader: NLWebReader, response: Response) -> None:
+    """Let the reader of the playground read a response."""
+    events: list[Event] = []
+    is_whole = response.ended
+    for message in response.messages:
+        if message.readable and message.document:
+            events += reader.document(message.seq, message.payload)
+        elif message.readable:
+            events += reader.payload(message.seq, message.name, message.payload)
+        elif message.undecided:
+            is_whole = is_whole and message.text.strip() == sse.DONE
+        elif not message.document:
+            events += reader.message(message.seq, message.name, message.text)
+    if is_whole and any(type(event) is not Unknown for event in events):
+        reader.end()
+
+
 def read_inner(
-    http_response: RecordedResponse,
-    pieces: Sequence[tuple[DecodedPayload, ResponseLocation]],
-    request: Any,
-    version: str,
+    response: Response,
+    pieces: Sequence[tuple[Message, ResponseLocation]],
+    rule_input: RuleInput,
     *,
-    operation: str = "ask",
-    earlier: EarlierResponses = NOTHING_EARLIER,
     is_complete: bool = True,
 ) -> Transcript:
     """Return the transcript of a response within the messages of another binding.
@@ -224,7 +216,7 @@ def read_inner(
     One piece is a single response document; several are parts of one. Raise `ValueError` for an
     unknown version only.
     """
-    reader = RecordingReader(version)
+    reader = NLWebReader(rule_input.version)
     is_document = len(pieces) == 1
     for message, _ in pieces:
         if is_document:
@@ -233,14 +225,11 @@ def read_inner(
             reader.payload(message.seq, None, message.payload)
     reader.end()
     return _transcript(
-        http_response,
+        response,
         reader,
         tuple(message._replace(name=None, document=is_document) for message, _ in pieces),
-        version=version,
-        operation=operation,
-        request=request if isinstance(request, Mapping) else {},
+        rule_input,
         is_complete=is_complete,
-        earlier=earlier,
         streamed=False,
         response_locations={
             message.seq: response_location for message, response_location in pieces
@@ -249,9 +238,10 @@ def read_inner(
 
 
 def _transcript(
-    http_response: RecordedResponse,
-    reader: RecordingReader,
-    messages: tuple[DecodedPayload, ...],
+    response: Response,
+    reader: NLWebReader,
+    messages: tuple[Message, ...],
+    rule_input: RuleInput,
     **facts: Any,
 ) -> Transcript:
     items = tuple(islice(chain.from_iterable(map(items_of, messages)), MAX_PARTS))
@@ -259,11 +249,15 @@ def _transcript(
     lists = tuple(islice(chain.from_iterable(map(finder.actions_of, items)), MAX_PARTS))
     actions = tuple(islice(listed_actions(lists), MAX_PARTS))
     made = Transcript(
-        status=http_response.status,
-        headers=http_response.headers,
-        head_seq=http_response.head_seq,
-        is_json_lines=http_response.is_json_lines,
-        ended=http_response.ended,
+        version=rule_input.version,
+        operation=rule_input.operation,
+        request=rule_input.members,
+        earlier=rule_input.earlier,
+        status=response.status,
+        headers=response.headers,
+        head_seq=response.head_seq,
+        is_json_lines=response.is_json_lines,
+        ended=response.ended,
         messages=messages,
         by_frame={message.seq: message for message in messages},
         metas=tuple(location for message in messages if (location := meta_of(message))),
@@ -274,7 +268,7 @@ def _transcript(
         parts=_parts(messages),
         outcome=reader.outcome,
         session_context=reader.session_context,
-        frames=http_response.frames,
+        response=response,
         **facts,
     )
     if not made.has_own_format:
@@ -283,7 +277,7 @@ def _transcript(
     return replace(made, items=(), action_lists=(), actions=(), parts=other)
 
 
-def _parts(messages: tuple[DecodedPayload, ...]) -> Mapping[str, tuple[Location, ...]]:
+def _parts(messages: tuple[Message, ...]) -> Mapping[str, tuple[Location, ...]]:
     found: dict[str, list[Location]] = {}
     for message in messages:
         for name, location in parts_of(message):

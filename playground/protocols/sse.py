@@ -169,10 +169,20 @@ def parse_all(block: bytes) -> list[ServerSentEvent]:
     whose data is not JSON. Lines of JSON without `data:` are events, too, and so is the text of a
     block without any. The last object may be cut off.
     """
+    return read_block(block)[0]
+
+
+def read_block(block: bytes) -> tuple[list[ServerSentEvent], bool]:
+    """Return a block as `parse_all` does, and whether that is what a standard client reads."""
     event = parse(block)
     if not (is_json_line(block) or b"\n{" in block or _is_objects(event.data)):
         text = "" if event.has_data else _without_fields(block)
-        return [ServerSentEvent(event.event, text)] if text else [event]
+        return ([ServerSentEvent(event.event, text)], False) if text else ([event], True)
+    return _objects(block), False
+
+
+def _objects(block: bytes) -> list[ServerSentEvent]:
+    """Return the objects of a block on lines of their own, each as an event."""
     found: list[ServerSentEvent] = []
     name: str | None = None
     lines = _LINE_END.split(_without_boms(block).decode("utf-8", "replace"))

@@ -167,7 +167,7 @@ def data_json(t: AgentTranscript) -> Iterator[RuleIssue]:
         actual = event.reason or f"The data is {type_with_article(event.payload)}."
         yield Violation(f"{actual} Send one JSON object as the data of each event.", event.seq)
     if not t.http_response.is_json_lines:
-        yield from misframed(t.http_response.frames)
+        yield from misframed(t.http_response)
 
 
 @rule(

@@ -4,24 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from playground.conformance.agent_api.stream_state import StreamState, read_stream_state, status_of
-from playground.conformance.http_response import (
-    INCOMPLETE_STATES,
-    RecordedResponse,
-    last_response_frames,
-    messages_of,
-    recorded_response,
-)
-from playground.conformance.response_parts import (
-    MAX_PARTS,
-    DecodedPayload,
-    Location,
-    resolve_prefix,
-)
-from playground.protocols.frames import Frame
+from playground.conformance.rule_input import MAX_PARTS, Location, RuleInput, resolve_prefix
+from playground.protocols.response import Message, Response
 from playground.protocols.unreadable import foreign_protocol
 
 OBJECTS = ("response", "message", "content")
@@ -33,14 +20,14 @@ class AgentTranscript:
 
     version: str
     request: Mapping[str, Any]
-    http_response: RecordedResponse
+    http_response: Response
     #: Whether it ended as its framing requires, complete, in a run that was not stopped.
     is_complete: bool
     #: Whether there is more than the rules check.
     overflowed: bool
     #: The events, except undecided ones.
-    events: tuple[DecodedPayload, ...]
-    by_frame: Mapping[int | None, DecodedPayload]
+    events: tuple[Message, ...]
+    by_frame: Mapping[int | None, Message]
     #: The object in each event, None for an event without one.
     known: tuple[Location | None, ...]
     #: Responses, messages and contents in the order of arrival, also those within other objects
@@ -88,23 +75,21 @@ class AgentTranscript:
         return resolve_prefix(event.payload, pointer) if event and pointer else ""
 
 
-def read(
-    frames: tuple[Frame, ...], request: Any, version: str, *, state: str = "completed"
-) -> AgentTranscript:
+def read(rule_input: RuleInput) -> AgentTranscript:
     """Return the transcript of the last response. Never raise, whatever an agent sent."""
-    http_response = recorded_response(last_response_frames(frames))
-    received = list(islice(messages_of(http_response), MAX_PARTS + 1))
+    http_response = rule_input.response
+    received = http_response.messages
     events = tuple(event for event in received[:MAX_PARTS] if not event.undecided)
     known = tuple(_objects(events))
     objects = [location for location in known if location]
     stream_state = read_stream_state(objects, MAX_PARTS)
     return AgentTranscript(
-        version=version,
-        request=request if isinstance(request, Mapping) else {},
+        version=rule_input.version,
+        request=rule_input.members,
         http_response=http_response,
         is_complete=http_response.ended
         and len(events) == len(received)
-        and state not in INCOMPLETE_STATES,
+        and not rule_input.was_stopped,
         overflowed=len(received) > MAX_PARTS or stream_state.overflowed,
         events=events,
         by_frame={event.seq: event for event in events},
@@ -116,7 +101,7 @@ def read(
     )
 
 
-def _objects(events: Iterable[DecodedPayload]) -> Iterator[Location | None]:
+def _objects(events: Iterable[Message]) -> Iterator[Location | None]:
     """Yield the object of each event; `object` is filled in where it is missing or null."""
     kinds: dict[str, str] = {}
     for event in events:

@@ -8,14 +8,14 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
-from playground.conformance.http_response import RecordedResponse, messages_of, recorded_response
-from playground.conformance.response_parts import MAX_PARTS, DecodedPayload
+from playground.conformance.rule_input import MAX_DEPTH, MAX_PARTS
 from playground.protocols import jsonrpc, sse
-from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.frames import LAST_KINDS, Frame, FrameKind
 from playground.protocols.http import read_head
 from playground.protocols.jsonrpc import MessageKind
 from playground.protocols.mcp.messages import CALL, DISCOVER, SentMessage, read_call
 from playground.protocols.mcp.versions import is_stateless
+from playground.protocols.response import Message, Response
 
 
 class LocatedMessage(NamedTuple):
@@ -43,9 +43,9 @@ class RecordedCall:
 
     #: The sent message; None if the frames do not contain it.
     sent: SentMessage | None
-    http_response: RecordedResponse
+    http_response: Response
     #: The JSON of the response, including unreadable data, except undecided messages.
-    payloads: tuple[DecodedPayload, ...]
+    payloads: tuple[Message, ...]
     messages: tuple[LocatedMessage, ...]
     #: Whether a message is undecided, or there is more than is read; and whether there is.
     is_cut_off: bool
@@ -168,19 +168,18 @@ def _http_calls(frames: tuple[Frame, ...]) -> Iterator[RecordedCall]:
         )
 
 
-def _has_shown_transport(http_response: RecordedResponse) -> bool:
+def _has_shown_transport(http_response: Response) -> bool:
     """Return whether a response to GET shows if it is the stream of the older transport.
 
     Its first event does, or a response that is no stream; the client closes it then.
     """
-    kinds = {frame.kind for frame in http_response.frames}
-    is_open = FrameKind.HEAD in kinds and not kinds & {FrameKind.END, FrameKind.ERROR}
+    kinds = http_response.kinds
+    is_open = FrameKind.HEAD in kinds and kinds.isdisjoint(LAST_KINDS)
     return is_open and (FrameKind.EVENT in kinds or not http_response.streamed)
 
 
 def _resumed(call: RecordedCall, resumption: RecordedCall) -> RecordedCall:
-    frames = resumption.http_response.frames
-    is_open = not any(frame.kind in (FrameKind.END, FrameKind.ERROR) for frame in frames)
+    is_open = resumption.http_response.kinds.isdisjoint(LAST_KINDS)
     has_answer = any(_is_accepted(call, each) for each in resumption.responses)
     resumption = replace(resumption, is_closed_by_client=is_open and has_answer)
     return replace(
@@ -201,7 +200,7 @@ def _is_accepted(call: RecordedCall, located: LocatedMessage) -> bool:
 
 
 def _recorded_call(sent: SentMessage | None, frames: tuple[Frame, ...]) -> RecordedCall:
-    http_response = recorded_response(frames)
+    http_response = Response(frames, MAX_DEPTH)
     received = list(islice(_payloads(http_response), MAX_PARTS + 1))
     readable = tuple(each for each in received[:MAX_PARTS] if not each.undecided)
     messages = tuple(
@@ -220,13 +219,13 @@ def _recorded_call(sent: SentMessage | None, frames: tuple[Frame, ...]) -> Recor
     )
 
 
-def _payloads(http_response: RecordedResponse) -> Iterator[DecodedPayload]:
+def _payloads(http_response: Response) -> Iterator[Message]:
     """Yield the JSON of a response, without events that carry no message.
 
     These are events without data (the priming event of 2025-11-25, heartbeats), and events with
     another name than `message` whose data is not JSON-RPC: clients ignore both.
     """
-    for payload in messages_of(http_response):
+    for payload in http_response.messages:
         if not payload.document:
             if not payload.readable and not payload.text:
                 continue
@@ -235,6 +234,6 @@ def _payloads(http_response: RecordedResponse) -> Iterator[DecodedPayload]:
         yield payload
 
 
-def _has_messages(payload: DecodedPayload) -> bool:
+def _has_messages(payload: Message) -> bool:
     found = jsonrpc.read_all(payload.payload) if payload.readable else []
     return any(message.kind is not MessageKind.OTHER for message in found)

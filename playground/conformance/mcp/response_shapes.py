@@ -9,9 +9,10 @@ import enum
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from playground.conformance.http_response import MAX_DEPTH, decoded
 from playground.conformance.mcp.calls import LocatedMessage
+from playground.conformance.rule_input import MAX_DEPTH
 from playground.conformance.transcript import ResponseLocation
+from playground.protocols import json_decoder
 from playground.protocols.mcp.messages import nlweb_meta
 from playground.protocols.mcp.results import EmbeddedResponse, ToolResult, is_nlweb_response
 
@@ -86,5 +87,9 @@ def json_in(text: str) -> Any:
     """Return the JSON object or array in a text, None without one."""
     if not text.lstrip().startswith(("{", "[")):
         return None
-    message = decoded(0, None, text)
-    return message.payload if message.readable else None
+    if json_decoder.exceeds_depth(text, MAX_DEPTH):
+        return None
+    try:
+        return json_decoder.decode(text)
+    except (ValueError, RecursionError):
+        return None

@@ -8,14 +8,12 @@ from itertools import chain
 from typing import Any
 
 from playground.conformance import transcript
-from playground.conformance.earlier import EarlierResponses
-from playground.conformance.http_response import INCOMPLETE_STATES
 from playground.conformance.mcp.calls import LocatedMessage, RecordedCall, recorded_calls
 from playground.conformance.mcp.response_shapes import NestedResponse, find_response
-from playground.conformance.response_parts import DecodedPayload, resolve_prefix
+from playground.conformance.rule_input import RuleInput, resolve_prefix
 from playground.conformance.transcript import ResponseLocation, Transcript
-from playground.protocols.frames import Frame
 from playground.protocols.mcp.messages import CALL, INITIALIZE
+from playground.protocols.response import Message
 
 #: States of a run that may make further calls.
 _RUNNING = frozenset({"queued", "connecting", "streaming"})
@@ -37,7 +35,7 @@ class McpTranscript:
     overflowed: bool
     #: The NLWeb response in the response to the call, None without one.
     found: NestedResponse | None
-    by_frame: Mapping[int | None, DecodedPayload]
+    by_frame: Mapping[int | None, Message]
 
     @property
     def http_calls(self) -> tuple[RecordedCall, ...]:
@@ -89,36 +87,30 @@ class McpTranscript:
         return resolve_prefix(message.payload, outer) + mark + inner
 
 
-def read(
-    frames: tuple[Frame, ...],
-    request: Any,
-    version: str,
-    *,
-    operation: str = "ask",
-    state: str = "completed",
-) -> McpTranscript:
+def read(rule_input: RuleInput) -> McpTranscript:
     """Return the transcript of the calls. Never raise, whatever an agent sent."""
-    calls = recorded_calls(frames)
+    calls = recorded_calls(rule_input.frames)
     tool_calls = [call for call in calls if call.method == CALL]
     call = tool_calls[-1] if tool_calls else None
     last = calls[-1] if calls else None
     return McpTranscript(
-        version=version,
-        request=request if isinstance(request, Mapping) else {},
-        operation=operation,
+        version=rule_input.version,
+        request=rule_input.members,
+        operation=rule_input.operation,
         calls=calls,
         call=call,
         is_complete=last is not None
         and last.last_http_call.has_ended
         and not last.is_cut_off
-        and state not in INCOMPLETE_STATES | _RUNNING,
+        and not rule_input.was_stopped
+        and rule_input.state not in _RUNNING,
         overflowed=any(call.overflowed for call in calls),
         found=find_response(call.answer) if call and call.answer else None,
         by_frame={each.seq: each for call in calls for each in call.payloads},
     )
 
 
-def inner(t: McpTranscript, operation: str, earlier: EarlierResponses) -> Transcript | None:
+def inner(t: McpTranscript, rule_input: RuleInput) -> Transcript | None:
     """Return NLWeb's transcript of the response in the tool call; None without one."""
     if t.call is None or t.answer is None or t.found is None:
         return None
@@ -135,15 +127,10 @@ def inner(t: McpTranscript, operation: str, earlier: EarlierResponses) -> Transc
     return transcript.read_inner(
         t.call.http_response,
         pieces,
-        t.request,
-        t.version,
-        operation=operation,
-        earlier=earlier,
+        rule_input,
         is_complete=t.is_complete or not is_continued,
     )
 
 
-def _piece(
-    located: LocatedMessage, found: NestedResponse
-) -> tuple[DecodedPayload, ResponseLocation]:
-    return DecodedPayload(located.seq, None, found.payload), found.response_location
+def _piece(located: LocatedMessage, found: NestedResponse) -> tuple[Message, ResponseLocation]:
+    return Message(located.seq, None, found.payload), found.response_location

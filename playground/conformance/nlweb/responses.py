@@ -18,7 +18,7 @@ from playground.conformance.transcript import Transcript
 from playground.conformance.values import type_with_article
 from playground.protocols import sse
 from playground.protocols.events import Outcome
-from playground.protocols.frames import BODY_KINDS, FrameKind
+from playground.protocols.frames import BODY_KINDS
 
 _HTML = re.compile(r"\s*(?:<!doctype html|<html|<head|<body|<!--)", re.IGNORECASE)
 #: The start of a second response within the first.
@@ -81,21 +81,15 @@ def _without_failure(t: Transcript) -> Iterator[RuleIssue]:
     received, seq = "nothing", t.head_seq
     if t.messages:
         first, seq = t.messages[0], t.messages[0].seq
-        text = first.text or _body(t)
         if first.readable:
             received = "JSON that is not an NLWeb failure"
         else:
-            received = "an HTML page" if _HTML.match(text) else "text that is not JSON"
+            received = "an HTML page" if _HTML.match(first.text) else "text that is not JSON"
     message = (
         f"The body of HTTP {t.status} is {received}. Send _meta and error, so that callers know "
         "the reason."
     )
     yield missing(t, message, seq)
-
-
-def _body(t: Transcript) -> str:
-    pieces = (frame.data for frame in t.frames if frame.kind is FrameKind.BODY)
-    return next(pieces, b"").decode("utf-8", "replace")
 
 
 @rule(
@@ -111,7 +105,7 @@ def one_reply(t: Transcript) -> Iterator[RuleIssue]:
 
     In a chunked body it breaks the transfer: what follows is not known, and the rule undecided.
     """
-    for frame in t.frames:
+    for frame in t.response.frames:
         if t.streamed and frame.kind in BODY_KINDS and _SECOND_HEAD.match(frame.data):
             yield Violation(
                 "The body contains the status line of a second response. Once a stream has "

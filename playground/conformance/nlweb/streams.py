@@ -110,7 +110,7 @@ def stream_data_json(t: Transcript) -> Iterator[RuleIssue]:
         if not message.readable and message.text:
             text = f"{message.reason} Send one JSON object as the data of each event."
             yield Violation(text, message.seq)
-    yield from misframed(t.frames)
+    yield from misframed(t.response)
 
 
 @_with_events.rule(
@@ -252,7 +252,7 @@ def error_event_last(t: Transcript) -> Iterator[RuleIssue]:
 )
 def stream_closed(t: Transcript) -> Iterator[RuleIssue]:
     """SSE clients discard an event that is not terminated."""
-    tails = [frame for frame in t.frames if frame.kind is FrameKind.TAIL]
+    tails = [frame for frame in t.response.frames if frame.kind is FrameKind.TAIL]
     if not t.ended:
         yield Inconclusive("The stream was truncated.", tails[0].seq if tails else None)
         return
@@ -266,7 +266,7 @@ def stream_closed(t: Transcript) -> Iterator[RuleIssue]:
 
 def _marks(t: Transcript) -> Iterator[Place]:
     """Yield the frames with a byte order mark."""
-    for frame in t.frames:
+    for frame in t.response.frames:
         if frame.kind in BODY_KINDS and _BOM in frame.data and _BOM_AT_LINE.search(frame.data):
             yield frame.seq, "", None
 

@@ -1,0 +1,189 @@
+"""HTTP response in stored frames: head, messages with their JSON or why not, and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from playground.protocols import json_decoder, sse, unreadable
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.http import is_json, is_utf8, read_head
+
+_STREAM_KINDS = frozenset({FrameKind.EVENT, FrameKind.COMMENT, FrameKind.TAIL})
+_BOM = b"\xef\xbb\xbf"
+
+
+class Message(NamedTuple):
+    """A single response document, or one message of a stream."""
+
+    #: The frame of the reader's events; for a document, the frame that ended it.
+    seq: int
+    #: Name of the event; None for a document and for an unnamed event.
+    name: str | None
+    #: The decoded JSON; None if it is unreadable.
+    payload: Any
+    #: The data as received, without a byte order mark.
+    text: str = ""
+    #: Why the data are unreadable; "" if they are readable.
+    reason: str = ""
+    #: Whether it is a single response document.
+    document: bool = False
+    #: Whether its meaning is unknown: the rest of it was not received, or it exceeds a limit of the
+    #: playground.
+    undecided: bool = False
+    #: Whether the bytes of its frame are UTF-8, and whether those of a document begin with a BOM.
+    is_utf8: bool = True
+    has_bom: bool = False
+    #: Whether a standard client reads this message from its frame.
+    framed: bool = True
+
+    @property
+    def readable(self) -> bool:
+        """Return whether the payload is decoded JSON."""
+        return not self.reason
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """Return the payload's members; empty if it is not an object."""
+        return self.payload if isinstance(self.payload, dict) else {}
+
+
+@dataclass(frozen=True)
+class Response:
+    """The frames of one response, and what they say. Each part is read once, when it is used."""
+
+    frames: tuple[Frame, ...]
+    #: Levels of nesting of JSON that are read.
+    max_depth: int
+
+    @property
+    def status(self) -> int:
+        """Return the HTTP status, 0 without a response head."""
+        return self._head[0]
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Return the headers; names in lower case."""
+        return self._head[1]
+
+    @cached_property
+    def _head(self) -> tuple[int, Mapping[str, str]]:
+        head = next((frame for frame in self.frames if frame.kind is FrameKind.HEAD), None)
+        return read_head(head.data) if head else (0, {})
+
+    @cached_property
+    def head_seq(self) -> int | None:
+        return next((frame.seq for frame in self.frames if frame.kind is FrameKind.HEAD), None)
+
+    @property
+    def media_type(self) -> str:
+        """Return the media type in lower case without parameters, "" without one."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @cached_property
+    def kinds(self) -> frozenset[FrameKind]:
+        """Return the kinds of its frames."""
+        return frozenset(frame.kind for frame in self.frames)
+
+    @property
+    def ended(self) -> bool:
+        """Return whether the response ended as its framing requires."""
+        return FrameKind.END in self.kinds
+
+    @property
+    def streamed(self) -> bool:
+        """Return whether it is a stream, or was announced as one and has no body."""
+        if not self.kinds.isdisjoint(_STREAM_KINDS):
+            return True
+        content_type = self.headers.get("content-type", "").lower()
+        return FrameKind.BODY not in self.kinds and content_type.startswith("text/event-stream")
+
+    @property
+    def is_json_lines(self) -> bool:
+        """Return whether it is a stream of JSON lines, without the framing of events."""
+        streamed = (each.data.strip() for each in self.frames if each.kind in _STREAM_KINDS)
+        return sse.is_json_line(next(filter(None, streamed), b""))
+
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        """Return the messages of a stream, or the single document."""
+        return tuple(self._stream() if self.streamed else self._document())
+
+    def _stream(self) -> Iterator[Message]:
+        for frame in self.frames:
+            is_tail = frame.kind is FrameKind.TAIL
+            if not is_tail and frame.kind is not FrameKind.EVENT:
+                continue
+            if is_tail and sse.Block(frame.data).is_comment:
+                continue
+            found, framed = sse.read_block(frame.data)
+            # A single line at the end may be the beginning of a field.
+            framed = framed or (is_tail and len(found) == 1)
+            valid = frame.data.isascii() or is_utf8(frame.data)
+            for event in found:
+                if event.has_data or event.event is not None:
+                    payload, reason, undecided = self._decode(event.data)
+                    if is_tail and event is found[-1]:
+                        # It has no blank line after it: more may have been meant to follow.
+                        undecided = bool(reason) or not self.ended
+                    yield Message(
+                        frame.seq,
+                        event.event,
+                        payload,
+                        event.data,
+                        reason,
+                        undecided=undecided,
+                        is_utf8=valid,
+                        framed=framed,
+                    )
+
+    def _document(self) -> Iterator[Message]:
+        """Yield a single body; of a broken transfer only if the JSON is complete."""
+        body = b"".join(frame.data for frame in self.frames if frame.kind is FrameKind.BODY)
+        text = body.removeprefix(_BOM).decode("utf-8", "replace")
+        for frame in self.frames:
+            ended = frame.kind is FrameKind.END and bool(text.strip())
+            if ended or (frame.kind is FrameKind.ERROR and is_json(text, self.max_depth)):
+                valid = is_utf8(body)
+                payload, reason, undecided = self._decode(text, document=True, utf8=valid)
+                yield Message(
+                    frame.seq, None, payload, text, reason, True, undecided, valid,
+                    body.startswith(_BOM),
+                )  # fmt: skip
+                return
+
+    def _decode(
+        self, text: str, *, document: bool = False, utf8: bool = True
+    ) -> tuple[Any, str, bool]:
+        """Return the value of a text, why it has none, and whether it exceeds a limit."""
+        if json_decoder.exceeds_depth(text, self.max_depth) or json_decoder.has_too_many_values(
+            text
+        ):
+            return None, "The JSON is too large.", True
+        if not text or text.isspace():
+            return None, "The message has no data.", False
+        try:
+            return json_decoder.decode(text), "", False
+        except (ValueError, RecursionError) as error:
+            if not document:
+                return None, f"The data is not JSON: {error}.", False
+            description, _ = unreadable.describe_body(text, error, utf8=utf8)
+            return None, f"The response {description}.", False
+
+
+def last_response_frames(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """Return the frames from the last response head on, or those after a later call."""
+    for at in range(len(frames) - 1, -1, -1):
+        if frames[at].kind is FrameKind.HEAD:
+            return frames[at:]
+        if frames[at].kind is FrameKind.CALL:
+            return frames[at + 1 :]
+    return frames
+
+
+def request_headers(frames: tuple[Frame, ...]) -> Mapping[str, str]:
+    """Return the headers of the last call, names in lower case."""
+    call = next((frame for frame in reversed(frames) if frame.kind is FrameKind.CALL), None)
+    return read_head(call.data.partition(b"\r\n\r\n")[0])[1] if call else {}
