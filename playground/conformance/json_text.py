@@ -42,6 +42,8 @@ class JsonText(NamedTuple):
     has_bom: bool = False
     #: Pointer to the string that is the text, with a `#`; "" for the JSON of a frame.
     pointer: str = ""
+    #: Whether it is JSON on whose value all decoders agree; false if that is not known.
+    is_clean: bool = False
 
 
 class Flaw(enum.Enum):
@@ -104,7 +106,8 @@ def texts_of(messages: Iterable[Message]) -> Iterator[JsonText]:
     """Yield the texts of messages, except blank ones."""
     for each in messages:
         if each.text and not each.text.isspace():
-            yield JsonText(each.seq, each.text, each.is_utf8, each.has_bom)
+            is_clean = each.is_clean and each.readable
+            yield JsonText(each.seq, each.text, each.is_utf8, each.has_bom, is_clean=is_clean)
 
 
 # Decoding
@@ -124,6 +127,8 @@ class _Object(dict[str, Any]):
 
 def _flaws_of(each: JsonText) -> list[_FoundFlaw] | None:
     """Return the flaws of a text; None if it is not JSON even leniently."""
+    if each.is_clean:
+        return list(_encoding_flaws(each))
     text = each.text
     if json_decoder.exceeds_depth(text, MAX_DEPTH) or json_decoder.has_too_many_values(text):
         return None

@@ -176,13 +176,16 @@ def _integer(text: str) -> int | str:
         return text
 
 
-_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=str)
-#: Slower, as it calls a function for each integer.
-_LONG_INTEGERS = json.JSONDecoder(parse_float=_finite, parse_constant=str, parse_int=_integer)
+#: A decoder, and a slower one for long integers, as it calls a function for each integer.
+_Decoders = tuple[json.JSONDecoder, json.JSONDecoder]
+_DECODERS: _Decoders = (
+    json.JSONDecoder(parse_float=_finite, parse_constant=str),
+    json.JSONDecoder(parse_float=_finite, parse_constant=str, parse_int=_integer),
+)
 _WHITE_SPACE = re.compile(r"[ \t\r\n]*")
 
 
-def decode(text: str) -> Any:
+def decode(text: str, decoders: _Decoders = _DECODERS) -> Any:
     """Return the value of a JSON text, such that it can be written as JSON again.
 
     Numbers that JSON cannot express (`NaN`, `1e999`) and integers that Python does not convert
@@ -193,10 +196,49 @@ def decode(text: str) -> Any:
     text = _decodable(text)
     # Faster without a search for white space around the value: in a stream there is none.
     start = 0 if text[:1] in ("{", "[") else _space_end(text, 0)
-    value, end = _raw_decode(text, start)
+    value, end = _raw_decode(text, start, decoders)
     if end < len(text) and (end := _space_end(text, end)) < len(text):
         raise json.JSONDecodeError("Extra data", text, end)
     return value
+
+
+class StrictDecoder:
+    """Decodes as `decode` does, and tells whether a text has anything that decoders disagree on.
+
+    That is a repeated name, a number that JSON does not have, an integer of thousands of digits, or
+    half of a surrogate pair.
+    """
+
+    def __init__(self) -> None:
+        #: Whether the last text has nothing of that kind.
+        self.is_clean = True
+        hooks: dict[str, Any] = {
+            "parse_float": _finite,
+            "parse_constant": self._constant,
+            "object_pairs_hook": self._members,
+        }
+        self._decoders = (
+            json.JSONDecoder(**hooks),
+            json.JSONDecoder(**hooks, parse_int=self._integer),
+        )
+
+    def decode(self, text: str) -> Any:
+        self.is_clean = not has_half_pair(text)
+        return decode(text, self._decoders)
+
+    def _constant(self, name: str) -> str:
+        self.is_clean = False
+        return name
+
+    def _integer(self, text: str) -> int | str:
+        self.is_clean = False
+        return _integer(text)
+
+    def _members(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(pairs)
+        if len(members) < len(pairs):
+            self.is_clean = False
+        return members
 
 
 def decode_event(text: str) -> Any:
@@ -247,14 +289,15 @@ def _decodable(text: str) -> str:
     return text
 
 
-def _raw_decode(text: str, start: int) -> tuple[Any, int]:
+def _raw_decode(text: str, start: int, decoders: _Decoders = _DECODERS) -> tuple[Any, int]:
     """Return the value that begins at `start`, and its end."""
+    usual, with_long_integers = decoders
     try:
-        return _DECODER.raw_decode(text, start)
+        return usual.raw_decode(text, start)
     except json.JSONDecodeError:
         raise
     except ValueError:
-        return _LONG_INTEGERS.raw_decode(text, start)
+        return with_long_integers.raw_decode(text, start)
 
 
 def _space_end(text: str, start: int) -> int:

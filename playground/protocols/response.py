@@ -38,6 +38,8 @@ class Message(NamedTuple):
     has_bom: bool = False
     #: Whether a standard client reads this message from its frame.
     framed: bool = True
+    #: Whether all decoders read the same value: see `json_decoder.StrictDecoder`.
+    is_clean: bool = True
 
     @property
     def readable(self) -> bool:
@@ -107,6 +109,10 @@ class Response:
         return sse.is_json_line(next(filter(None, streamed), b""))
 
     @cached_property
+    def _decoder(self) -> json_decoder.StrictDecoder:
+        return json_decoder.StrictDecoder()
+
+    @cached_property
     def messages(self) -> tuple[Message, ...]:
         """Return the messages of a stream, or the single document."""
         return tuple(self._stream() if self.streamed else self._document())
@@ -129,15 +135,9 @@ class Response:
                         # It has no blank line after it: more may have been meant to follow.
                         undecided = bool(reason) or not self.ended
                     yield Message(
-                        frame.seq,
-                        event.event,
-                        payload,
-                        event.data,
-                        reason,
-                        undecided=undecided,
-                        is_utf8=valid,
-                        framed=framed,
-                    )
+                        frame.seq, event.event, payload, event.data, reason, False, undecided,
+                        valid, False, framed, self._decoder.is_clean,
+                    )  # fmt: skip
 
     def _document(self) -> Iterator[Message]:
         """Yield a single body; of a broken transfer only if the JSON is complete."""
@@ -149,8 +149,8 @@ class Response:
                 valid = is_utf8(body)
                 payload, reason, undecided = self._decode(text, document=True, utf8=valid)
                 yield Message(
-                    frame.seq, None, payload, text, reason, True, undecided, valid,
-                    body.startswith(_BOM),
+                    frame.seq, None, payload, text, reason, True, undecided,
+                    valid, body.startswith(_BOM), True, self._decoder.is_clean,
                 )  # fmt: skip
                 return
 
@@ -165,7 +165,7 @@ class Response:
         if not text or text.isspace():
             return None, "The message has no data.", False
         try:
-            return json_decoder.decode(text), "", False
+            return self._decoder.decode(text), "", False
         except (ValueError, RecursionError) as error:
             if not document:
                 return None, f"The data is not JSON: {error}.", False

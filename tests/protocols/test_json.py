@@ -162,6 +162,28 @@ class TestDecode:
             json_decoder.decode(text)
 
 
+class TestStrictDecoder:
+    @pytest.mark.parametrize(
+        ("text", "is_clean"),
+        [
+            ('{"a": [{"b": 1}, {"b": 1}], "b": 1.5}', True),
+            ('["\\ud83d\\ude00", "\\\\ud83d", 1e999, 12345678901234567890]', True),
+            ('{"a": 1, "b": 2, "a": 1}', False),
+            ('[{"a": {"b": 1, "b": 1}}]', False),
+            ("[NaN]", False),
+            ("-Infinity", False),
+            ('["\\ud83d"]', False),
+            ("9" * 5000, False),
+        ],
+    )
+    def test_tells_what_decoders_disagree_on(self, text: str, is_clean: bool) -> None:
+        decoder = json_decoder.StrictDecoder()
+        assert decoder.decode(text) == json_decoder.decode(text)
+        assert decoder.is_clean is is_clean
+        assert decoder.decode("{}") == {}
+        assert decoder.is_clean
+
+
 class TestSequence:
     @pytest.mark.parametrize("between", ["", "\n", " \r\n\t"])
     @given(st.lists(st.dictionaries(st.text('"\\[{'), VALUES, max_size=3), max_size=4))
