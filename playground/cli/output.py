@@ -425,7 +425,7 @@ def _has_own_event(name: str) -> bool:
 _PING = f"mcp {server_requests.PING}"
 
 #: Fields of events that a JSON line does not have.
-_LEFT_OUT = frozenset({"seq", "raw", "message_ref"})
+_LEFT_OUT = frozenset({"seq", "pointer", "raw", "message_ref"})
 
 
 def _line_of(event: ev.Event) -> dict[str, Any]:

@@ -44,9 +44,9 @@ class ErrorDescription(NamedTuple):
     details: Any = None
 
 
-def failure(seq: int, value: Any, raw: Any = None) -> Failure:
+def failure(seq: int, value: Any, raw: Any = None, *, pointer: str | None = None) -> Failure:
     """Return the failure of an error of any shape; `raw` is the object that had it."""
-    return Failure(seq, *describe(value), value if raw is None else raw)
+    return Failure(seq, *describe(value), value if raw is None else raw, pointer=pointer)
 
 
 def of_event(seq: int, name: str | None, data: str) -> Failure | None:

@@ -7,7 +7,8 @@ unless they name 0.54.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from playground.protocols import error_documents
@@ -66,34 +67,50 @@ def listed(value: Any) -> list[Any]:
     return [] if value is None else [value]
 
 
-def results(seq: int, value: Any) -> list[Event]:
+def _located(value: Any, pointer: str) -> list[tuple[str, Any]]:
+    """Return the elements of `listed(value)` with their pointers."""
+    if isinstance(value, list):
+        return [(f"{pointer}/{at}", each) for at, each in enumerate(value)]
+    return [] if value is None else [(pointer, value)]
+
+
+def without_pointers(events: Iterable[Event]) -> list[Event]:
+    """Return the events of a value that is only a part of the document, or not in it as it is."""
+    return [replace(event, pointer=None) for event in events]
+
+
+def results(seq: int, value: Any, pointer: str = "") -> list[Event]:
     """Return the items of a batch in a stream, whose positions are unknown."""
-    return [Result(seq, item) for item in listed(value)]
+    return [Result(seq, item, pointer=at) for at, item in _located(value, pointer)]
 
 
-def placed_results(seq: int, value: Any) -> list[Event]:
+def placed_results(seq: int, value: Any, pointer: str = "") -> list[Event]:
     """Return the items of `results` or `structuredData` of a whole response (section 4.1.1)."""
-    return [Result(seq, item, index) for index, item in enumerate(listed(value))]
+    return [
+        Result(seq, item, index, pointer=at)
+        for index, (at, item) in enumerate(_located(value, pointer))
+    ]
 
 
-def texts(seq: int, value: Any) -> list[Event]:
+def texts(seq: int, value: Any, pointer: str = "") -> list[Event]:
     """Return the parts of `content` (section 4.1.1), or the one part of a 0.54 `content` event."""
-    return [_text(seq, part) for part in listed(value)]
+    return [_text(seq, part, at) for at, part in _located(value, pointer)]
 
 
 #: Members of items, which no text has.
 _ITEM_MEMBERS = frozenset({"@type", "schema_object"})
 
 
-def _text(seq: int, part: Any) -> Event:
+def _text(seq: int, part: Any, pointer: str) -> Event:
     if isinstance(part, str):
-        return Text(seq, part, raw=part)
+        return Text(seq, part, raw=part, pointer=pointer)
     if isinstance(part, dict):
         # 0.54 (section 4.1.1) writes "Type" and "Text" in its prose.
         text = part.get("text", part.get("Text"))
         if isinstance(text, str):
             kind = first_text(part, "type", "Type") or "text"
-            return Text(seq, text, delta=part.get("delta") is True, kind=kind, raw=part)
+            is_delta = part.get("delta") is True
+            return Text(seq, text, delta=is_delta, kind=kind, raw=part, pointer=pointer)
         if not _ITEM_MEMBERS.isdisjoint(part):
             return Result(seq, part)  # An older server has its items in `content`.
         if media_of(part) is not None:
@@ -101,14 +118,12 @@ def _text(seq: int, part: Any) -> Event:
     return Unknown(seq, "content", part, "This content part has no text.")
 
 
-def elicitation(seq: int, value: Any) -> list[Event]:
+def elicitation(seq: int, value: Any, pointer: str = "") -> list[Event]:
     """Return the agent's questions (section 4.1.3), which may be one text in 0.54."""
+    text, questions = text_of(value), value if isinstance(value, list) else None
     if isinstance(value, dict):
-        text = first_text(value, "text", "message")
-        return [Elicitation(seq, text, _questions(value.get("questions")), value)]
-    if isinstance(value, list):
-        return [Elicitation(seq, "", _questions(value), value)]
-    return [Elicitation(seq, text_of(value), (), value)]
+        text, questions = first_text(value, "text", "message"), value.get("questions")
+    return [Elicitation(seq, text, _questions(questions), value, pointer=pointer)]
 
 
 def _questions(value: Any) -> tuple[Question, ...]:
@@ -158,10 +173,10 @@ def _options(value: Any) -> Iterator[str]:
             yield text
 
 
-def promise(seq: int, value: Any) -> list[Event]:
+def promise(seq: int, value: Any, pointer: str = "") -> list[Event]:
     """Return the token of a promise and its progress (section 4.1.2)."""
     if not isinstance(value, dict):
-        return [Promise(seq, text_of(value), raw=value)]
+        return [Promise(seq, text_of(value), raw=value, pointer=pointer)]
     return [
         Promise(
             seq,
@@ -170,13 +185,14 @@ def promise(seq: int, value: Any) -> list[Event]:
             message=first_text(value, "message", "text"),
             progress=number_of(value.get("progress")),
             raw=value,
+            pointer=pointer,
         )
     ]
 
 
-def failure(seq: int, value: Any) -> list[Event]:
+def failure(seq: int, value: Any, pointer: str = "") -> list[Event]:
     """Return the agent's error (section 4.1.4), of any shape."""
-    return [error_documents.failure(seq, value)]
+    return [error_documents.failure(seq, value, pointer=pointer)]
 
 
 def stray_meta(seq: int, payload: Any) -> list[Event]:
@@ -187,7 +203,8 @@ def stray_meta(seq: int, payload: Any) -> list[Event]:
     return [Unknown(seq, "_meta", meta, "The metadata is not a JSON object.")]
 
 
-Parts = Mapping[str, Callable[[int, Any], list[Event]]]
+#: By member: (number of the frame, value, pointer to it) to events.
+Parts = Mapping[str, Callable[[int, Any, str], list[Event]]]
 
 #: Members of a stream message with content, in the order in which they are read: the error
 #: before the results, because a response with results and an error is an answer.
@@ -218,9 +235,9 @@ def read_parts(seq: int, payload: Mapping[str, Any], table: Parts = PARTS) -> li
         value = payload.get(name)
         if name == "error" and value and not isinstance(value, dict):
             beside = {each: payload[each] for each in payload if each not in table or each == name}
-            found.append(error_documents.failure(seq, beside, value))
+            found.append(error_documents.failure(seq, beside, value, pointer="/error"))
         elif value is not None and not (name == "error" and value in (False, "")):
-            found += read(seq, value)
+            found += read(seq, value, f"/{name}")
     return found
 
 

@@ -26,7 +26,8 @@ from playground.protocols import error_documents, http, json_decoder, schemas, s
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Completed, Elicitation, Event, Note, Text
 from playground.protocols.exchange import Target
-from playground.protocols.nlweb.content import PARTS, Payload, first_text, results
+from playground.protocols.json_pointer import pointer_of
+from playground.protocols.nlweb.content import PARTS, Payload, first_text, results, without_pointers
 
 Document = Mapping[str, Any]
 
@@ -148,7 +149,7 @@ def read_members(seq: int, payload: Payload) -> list[Event]:
             found += read_message(seq, {**value, "message_type": name})
         elif name in _READERS and isinstance(value, str | list) and value:
             found += read_message(seq, {"message_type": name, "content": value})
-    return found
+    return without_pointers(found)
 
 
 def mask_keys(payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,7 +220,7 @@ def _batch(seq: int, payload: Payload) -> list[Event]:
         return [Text(seq, text, kind=kind, raw=payload)]
     for name in ("results", "content", "items"):
         if name in payload:
-            return results(seq, payload[name])
+            return results(seq, payload[name], f"/{name}")
     return []
 
 
@@ -230,7 +231,7 @@ def _summary(seq: int, payload: Payload) -> list[Event]:
 
 def _answer(seq: int, payload: Payload) -> list[Event]:
     text = first_text(payload, "answer", "content", "text")
-    return [Text(seq, text, kind="nlws", raw=payload), *results(seq, payload.get("items"))]
+    return [Text(seq, text, kind="nlws", raw=payload), *results(seq, payload.get("items"), "/items")]
 
 
 def _question(seq: int, payload: Payload) -> list[Event]:

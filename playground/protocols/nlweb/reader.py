@@ -92,6 +92,8 @@ class NLWebReader:
             reason = "The object has no members of an NLWeb response."
             return [Unknown(seq, "document", payload, reason)]
         parts = content.read_parts(seq, payload, content.DOCUMENT_PARTS)
+        if items is not None:
+            parts = content.without_pointers(parts)
         if is_legacy:
             found += [*parts, *legacy.read_members(seq, payload)]
         elif not parts and self._outcome.announced is Outcome.FAILURE:
@@ -107,7 +109,9 @@ class NLWebReader:
 
     def _messages(self, seq: int, payloads: list[Any]) -> list[Event]:
         """Return the events of a whole response that is a list of stream messages."""
-        found = [event for each in payloads for event in self.payload(seq, None, each)]
+        found = content.without_pointers(
+            event for each in payloads for event in self.payload(seq, None, each)
+        )
         self.end()
         is_complete = any(type(event) is Completed for event in found)
         return found if is_complete else [*found, Completed(seq)]
@@ -153,9 +157,10 @@ class NLWebReader:
         if isinstance(payload, list):
             return self._with_outcome(content.results(seq, payload))
         if not isinstance(payload, dict):
-            return self._with_outcome([Result(seq, payload)])
+            return self._with_outcome([Result(seq, payload, pointer="")])
         if "_meta" in payload:
             self._read_meta(payload)
+        pointer: str | None = "/item"
         if "item" in payload:
             item = payload["item"]
         elif "message_type" in payload or not content.PARTS.keys().isdisjoint(payload):
@@ -163,7 +168,9 @@ class NLWebReader:
         else:
             # Not wrapped in {index, item}: the payload is the item.
             item = {name: value for name, value in payload.items() if name != "_meta"}
-        found: list[Event] = [Result(seq, item, content.index_of(payload.get("index")))]
+            pointer = "" if len(item) == len(payload) else None
+        index = content.index_of(payload.get("index"))
+        found: list[Event] = [Result(seq, item, index, pointer=pointer)]
         if "item" in payload and len(payload) > 2:
             found += content.read_members(seq, payload)
         return self._with_outcome(found)
@@ -217,7 +224,7 @@ class NLWebReader:
         def read(seq: int, payload: Any) -> list[Event]:
             if isinstance(payload, dict) and (member in payload or "_meta" in payload):
                 return self._mixed(seq, payload)
-            return self._with_outcome(content.PARTS[member](seq, payload))
+            return self._with_outcome(content.PARTS[member](seq, payload, ""))
 
         return read
 
@@ -230,7 +237,8 @@ class NLWebReader:
         meta = self._read_meta(payload)
         found: list[Event] = []
         if "item" in payload:
-            found += [Result(seq, payload["item"], content.index_of(payload.get("index")))]
+            index = content.index_of(payload.get("index"))
+            found += [Result(seq, payload["item"], index, pointer="/item")]
         is_known = bool(meta or found) or not content.KNOWN.isdisjoint(payload)
         parts = content.read_parts(seq, payload)
         self._settle_if_empty(payload)
