@@ -212,8 +212,7 @@ def authentication(scheme: str) -> tuple[str, Agent.Auth]:
 def _switch_label(run: Run, detected: DetectedProtocol | None) -> str:
     if detected is None:
         return "Use this URL"
-    name = detected.binding if detected.binding != "http" else detected.protocol
-    name = "legacy" if detected.version == "legacy" else name
+    name = "legacy" if detected.version == "legacy" else detected.kind
     nlweb = "NLWeb over HTTP" if run.binding == "mcp" else "NLWeb"
     return f"Switch to {_SWITCH_LABELS.get(name, nlweb)}"
 

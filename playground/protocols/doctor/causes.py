@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
-from playground.protocols import sse, unreadable
-from playground.protocols.challenges import describe_denial, read_challenges
+from playground.protocols import unreadable
+from playground.protocols.challenges import read_challenges
 from playground.protocols.doctor import advice
-from playground.protocols.doctor.detection import DetectedProtocol
 from playground.protocols.doctor.evidence import Evidence
-from playground.protocols.doctor.probes import MCP, PROTOCOL_OF, first_call
+from playground.protocols.doctor.kinds import KINDS, MCP, DetectedProtocol
+from playground.protocols.doctor.probes import KIND_OF, first_call
 from playground.protocols.exchange import Target
 from playground.protocols.mcp import http_sse
 from playground.protocols.origins import origin_of
@@ -56,13 +56,6 @@ class Cause:
     scheme: str = ""
 
 
-#: Names of servers by protocol, or by binding where that is not HTTP.
-_NAMES: Mapping[str, str] = {
-    "mcp": "an MCP server",
-    "a2a": "an A2A agent",
-    "agent-api": "an Agent API agent",
-    "nlweb": "an NLWeb agent",
-}
 #: Statuses after which the same request may succeed later.
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 
@@ -77,15 +70,14 @@ def cause_of(evidence: Evidence, target: Target, problem: Problem | None = None)
         return _of_transport(problem, target) if problem else None
     if evidence.status // 100 == 3:
         return _of_redirect(evidence, target)
-    if advice.wants_tls(evidence):
-        return _other_scheme("The server speaks TLS on this port.", USE_HTTPS, target)
+    if evidence.wants_tls:
+        return _of_scheme(advice.WANTS_TLS, USE_HTTPS, target)
     detected = unexpected_protocol(evidence, target)
     if evidence.status in unreadable.DENIALS:
         return _of_denial(evidence, detected)
     if detected is not None:
         remedy = Remedy.SWITCH if detected.is_supported else Remedy.DIAGNOSE
-        headline, fix = f"This is {server_name(detected)}.", advice.apply_settings_advice(detected)
-        return Cause(headline, fix, remedy, detected)
+        return Cause(f"This is {detected.server}.", detected.settings, remedy, detected)
     if evidence.status >= 400:
         return _of_status(evidence, target)
     if evidence.detected is None and unreadable.is_html(evidence.text):
@@ -93,9 +85,8 @@ def cause_of(evidence: Evidence, target: Target, problem: Problem | None = None)
         return Cause(headline, advice.NOT_A_PAGE, Remedy.DIAGNOSE)
     if problem is None:
         return None
-    if problem.stage is Stage.DECODE:
-        return Cause(problem.cause, problem.fix, Remedy.DIAGNOSE)
-    return Cause(problem.cause, problem.fix, Remedy.RETRY)
+    remedy = Remedy.DIAGNOSE if problem.stage is Stage.DECODE else Remedy.RETRY
+    return Cause(problem.cause, problem.fix, remedy)
 
 
 def unexpected_protocol(evidence: Evidence, target: Target) -> DetectedProtocol | None:
@@ -104,9 +95,9 @@ def unexpected_protocol(evidence: Evidence, target: Target) -> DetectedProtocol 
     A JSON-RPC error is a response of an MCP server, to a request that was not JSON-RPC.
     """
     detected = evidence.detected
-    if target.protocol not in _NAMES:
+    if target.protocol not in KINDS:
         return None  # An action may get any response.
-    if detected is None and target.binding == "http" and is_json_rpc(evidence):
+    if detected is None and target.binding == "http" and evidence.is_json_rpc_error:
         detected = DetectedProtocol(binding="mcp")
     # An error alone may be of any server; AgentScope sends it with its protocol's other messages.
     is_only_error = detected is not None and detected.dialect and not detected.version
@@ -119,45 +110,8 @@ def unexpected_protocol(evidence: Evidence, target: Target) -> DetectedProtocol 
     if detected.protocol != target.protocol:
         return detected
     is_legacy = detected.protocol == "nlweb" and "legacy" in (detected.version, target.version)
-    if is_legacy and detected.version and detected.version != target.version:
-        return detected
-    return None
-
-
-def server_name(detected: DetectedProtocol) -> str:
-    """Return what a detected protocol makes of a server, such as `an MCP server`."""
-    if detected.version == "legacy" and detected.binding == "http":
-        return "a legacy NLWeb server"
-    name = detected.protocol if detected.binding == "http" else detected.binding
-    return _NAMES.get(name, name)
-
-
-def is_json_rpc(evidence: Evidence) -> bool:
-    """Return whether a response is an error of JSON-RPC."""
-    payload = evidence.payload
-    return (
-        isinstance(payload, Mapping)
-        and payload.get("jsonrpc") == "2.0"
-        and isinstance(payload.get("error"), Mapping)
-    )
-
-
-def _of_denial(evidence: Evidence, detected: DetectedProtocol | None) -> Cause:
-    status, headers = evidence.status, evidence.headers
-    headline = describe_denial(status, headers)
-    name = "proxy-authenticate" if status == 407 else "www-authenticate"
-    found = read_challenges(headers.get(name, ""))
-    facts = [
-        (label, value)
-        for each in found[:3]
-        for key, label in _AUTH_FACTS.items()
-        if (value := each.scheme[:60] if key == "scheme" else each.value(key))
-    ]
-    if detected is not None:
-        facts.insert(0, ("Server", server_name(detected).partition(" ")[2]))
-    scheme = found[0].scheme.lower() if found else ""
-    fix = unreadable.fix_for_status(status, headers)
-    return Cause(headline, fix, Remedy.AUTHENTICATE, detected, facts=tuple(facts), scheme=scheme)
+    is_other = bool(detected.version) and detected.version != target.version
+    return detected if is_legacy and is_other else None
 
 
 _AUTH_FACTS: Mapping[str, str] = {
@@ -169,45 +123,47 @@ _AUTH_FACTS: Mapping[str, str] = {
 }
 
 
+def _of_denial(evidence: Evidence, detected: DetectedProtocol | None) -> Cause:
+    headline, fix = advice.of_status(evidence)
+    name = "proxy-authenticate" if evidence.status == 407 else "www-authenticate"
+    found = read_challenges(evidence.headers.get(name, ""))
+    facts = [
+        (label, value)
+        for each in found[:3]
+        for key, label in _AUTH_FACTS.items()
+        if (value := each.scheme[:60] if key == "scheme" else each.value(key))
+    ]
+    if detected is not None:
+        facts.insert(0, ("Server", detected.server.partition(" ")[2]))
+    scheme = found[0].scheme.lower() if found else ""
+    return Cause(headline, fix, Remedy.AUTHENTICATE, detected, facts=tuple(facts), scheme=scheme)
+
+
 def _of_redirect(evidence: Evidence, target: Target) -> Cause:
-    headline = unreadable.redirect_cause(evidence.status, evidence.headers)
-    fix = unreadable.fix_for_status(evidence.status, {})
+    headline, fix = advice.of_status(evidence)
     location = evidence.headers.get("location", "").strip()
     url = urljoin(target.url, location) if location else ""
     if not origin_of(url) or "@" in urlsplit(url).netloc or not url.startswith("http"):
         return Cause(headline, fix, Remedy.EDIT)
-    for operation in ("/ask", "/await"):
+    if target.binding == "http" and target.protocol == "nlweb":
         # The URL of an NLWeb agent over HTTP does not name the operation.
-        if target.binding == "http" and target.protocol == "nlweb":
-            url = url.removesuffix(operation)
+        url = url.removesuffix("/ask").removesuffix("/await")
     return Cause(headline, fix, Remedy.SWITCH, url=url)
 
 
 def _of_status(evidence: Evidence, target: Target) -> Cause:
     status = evidence.status
-    path = _path(evidence)
-    fix = unreadable.fix_for_status(status, evidence.headers)
-    named = {
-        404: f"Nothing found at {path} (HTTP 404).",
-        405: f"{path} does not accept POST requests (HTTP 405).",
-        410: f"{path} no longer exists (HTTP 410).",
-        421: "The server does not serve this host (HTTP 421).",
-        429: "Rate limit exceeded (HTTP 429).",
-    }
-    headline = named.get(status, "")
-    if status in (404, 405) and (named_by_url := _protocol_of_url(target)):
-        headline = f"{headline} The URL looks like that of {server_name(named_by_url)}."
-        fix = advice.apply_settings_advice(named_by_url)
-        return Cause(headline, fix, Remedy.SWITCH, named_by_url)
-    if unreadable.is_html(evidence.text) and status not in _TRANSIENT:
+    headline, fix = advice.of_status(evidence)
+    if status in (404, 405) and (named := _protocol_of_url(target)):
+        headline = f"{headline} The URL looks like that of {named.server}."
+        return Cause(headline, named.settings, Remedy.SWITCH, named)
+    if status in _TRANSIENT:
+        return Cause(headline, fix, Remedy.RETRY)
+    if unreadable.is_html(evidence.text):
         headline = f"This URL serves a web page, not an agent (HTTP {status})."
         return Cause(headline, fix, Remedy.DIAGNOSE)
-    if status in _TRANSIENT:
-        return Cause(headline or f"The server failed (HTTP {status}).", fix, Remedy.RETRY)
-    if not headline:
-        what = "The server failed" if status >= 500 else "The server rejected the request"
-        return Cause(f"{what} (HTTP {status}).", fix, Remedy.RETRY)
-    return Cause(headline, fix, Remedy.DIAGNOSE)
+    is_about_url = status in (404, 405, 410, 421)
+    return Cause(headline, fix, Remedy.DIAGNOSE if is_about_url else Remedy.RETRY)
 
 
 def _protocol_of_url(target: Target) -> DetectedProtocol | None:
@@ -222,12 +178,12 @@ def _protocol_of_url(target: Target) -> DetectedProtocol | None:
 
 def _of_transport(problem: Problem, target: Target) -> Cause:
     if problem.fix in (USE_HTTP, USE_HTTPS):
-        return _other_scheme(problem.cause, problem.fix, target)
+        return _of_scheme(problem.cause, problem.fix, target)
     is_url = problem.stage in (Stage.RESOLVE, Stage.POLICY)
     return Cause(problem.cause, problem.fix, Remedy.EDIT if is_url else Remedy.RETRY)
 
 
-def _other_scheme(headline: str, fix: str, target: Target) -> Cause:
+def _of_scheme(headline: str, fix: str, target: Target) -> Cause:
     parts = urlsplit(target.url)
     url = urlunsplit(parts._replace(scheme="http" if fix == USE_HTTP else "https"))
     return Cause(headline, fix, Remedy.SWITCH, url=url)
@@ -244,87 +200,50 @@ def cause_of_diagnosis(
     None before the first call has ended.
     """
     if url_error:
-        return Cause(url_error, "Correct the URL.", Remedy.EDIT)
-    denied = [name for name, each in found.items() if each.status in unreadable.DENIALS]
-    if denied:
-        return _of_denied_call(found, denied)
+        return Cause(url_error, advice.CORRECT_URL, Remedy.EDIT)
+    if denied := [each for each in found.values() if each.status in unreadable.DENIALS]:
+        return _of_denied_calls(denied)
     if other := _of_other_server(found):
         return other
-    if (call := first_call(found)) is None:
+    if (first := first_call(found)) is None:
         return None
-    first = call[1]
     if first.connected and first.problem and first.problem.limit:
-        headline = advice.cause_of(first.problem)
+        headline, fix = advice.of_problem(first.problem)
         if first.problem.limit in advice.TIMEOUTS:
             headline = "The server accepts connections but does not respond."
-        return Cause(headline, advice.fix_of(first.problem), Remedy.RETRY)
-    if other := _scheme_of_port(found, target):
-        return other
+        return Cause(headline, fix, Remedy.RETRY)
+    if scheme := advice.of_scheme(found, target.url):
+        headline = "The server does not speak TLS on this port."
+        return _of_scheme(advice.WANTS_TLS if scheme == USE_HTTPS else headline, scheme, target)
     return cause_of(first, target) or Cause(
         f"No agent found at {target.url[:200]}.", advice.COMPARE, Remedy.EDIT
     )
 
 
+def _of_denied_calls(denied: list[Evidence]) -> Cause:
+    """Return the cause of the denied call with the most specific requirements."""
+
+    def rank(evidence: Evidence) -> int:
+        header = evidence.headers.get("www-authenticate", "")
+        return sum(len(each.params) for each in read_challenges(header))
+
+    best = max(denied, key=rank)
+    is_mcp = best.is_json_rpc_error or all(KIND_OF.get(each.name) == MCP for each in denied)
+    cause = _of_denial(best, DetectedProtocol(binding="mcp") if is_mcp else None)
+    return replace(cause, facts=(("Path", best.path), *cause.facts))
+
+
 def _of_other_server(found: Mapping[str, Evidence]) -> Cause | None:
     """Return the cause of a server that was found and takes no requests, None without one."""
-    if has_old_transport(found):
+    old = found.get("old-transport")
+    if old and old.is_old_transport:
         return Cause(http_sse.CAUSE, http_sse.FIX, Remedy.EDIT)
     for evidence in found.values():
         detected = evidence.detected
         if detected is None or (detected.binding == "http" and detected.is_supported):
             continue
-        name = server_name(detected).removeprefix("an ")
-        headline, fix = f"{name} at {_path(evidence)}.", advice.apply_settings_advice(detected)
+        name, fix = detected.server.removeprefix("an "), detected.settings
         if detected.binding == "mcp":
-            headline = f"{name} without a tool for queries at {_path(evidence)}."
-            fix = (
-                "Enter the name of the tool for ask in the agent’s form, or add one to the server."
-            )
-        return Cause(headline, fix, Remedy.EDIT, detected)
+            name, fix = f"{name} without a tool for queries", advice.NAME_THE_TOOL
+        return Cause(f"{name} at {evidence.path}.", fix, Remedy.EDIT, detected)
     return None
-
-
-def has_old_transport(found: Mapping[str, Evidence]) -> bool:
-    """Return whether a call has found the transport of MCP before streamable HTTP."""
-    evidence = found.get("old-transport")
-    if evidence is None or evidence.media_type != "text/event-stream":
-        return False
-    return http_sse.is_endpoint(sse.Splitter().feed(evidence.text.encode()))
-
-
-def _of_denied_call(found: Mapping[str, Evidence], denied: list[str]) -> Cause:
-    """Return the cause of the denied call with the most specific requirements."""
-
-    def rank(name: str) -> int:
-        header = found[name].headers.get("www-authenticate", "")
-        return -sum(len(each.params) for each in read_challenges(header))
-
-    name = min(denied, key=rank)
-    evidence = found[name]
-    is_only_mcp = all(PROTOCOL_OF.get(each) == MCP for each in denied)
-    detected = DetectedProtocol(binding="mcp") if is_only_mcp or is_json_rpc(evidence) else None
-    cause = _of_denial(evidence, detected)
-    return replace(cause, facts=(("Path", _path(evidence)), *cause.facts))
-
-
-def _scheme_of_port(found: Mapping[str, Evidence], target: Target) -> Cause | None:
-    """Return the cause of a call in the wrong scheme, if a call in the other one has shown it."""
-    other = found.get("scheme")
-    if other is None:
-        return None
-    if urlsplit(target.url).scheme == "https":
-        if not other.status:
-            return None
-        return _other_scheme("The server does not speak TLS on this port.", USE_HTTP, target)
-    if not other.connected and not is_certificate(other.problem):
-        return None
-    return _other_scheme("The server speaks TLS on this port.", USE_HTTPS, target)
-
-
-def is_certificate(problem: Problem | None) -> bool:
-    """Return whether the port speaks TLS and only the certificate is not trusted."""
-    return problem is not None and "certificate" in problem.cause
-
-
-def _path(evidence: Evidence) -> str:
-    return evidence.request_line.partition(" ")[2].partition("?")[0][:200] or "this URL"

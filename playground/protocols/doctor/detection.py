@@ -7,10 +7,11 @@ add a version or a dialect. Total: any JSON value is read, none raises.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from playground.protocols import unreadable
+from playground.protocols.doctor.kinds import DetectedProtocol
 from playground.protocols.mcp.results import document_of
 from playground.protocols.mcp.versions import STATELESS_VERSION
 from playground.protocols.nlweb import VERSIONS, content, failures, legacy
@@ -28,43 +29,6 @@ ASK_AGENT, AGENT_SCOPE = "public ask agent", "AgentScope Runtime"
 _COLLISION = "already in RUNNING state"
 #: Versions of A2A that are recognised by their members.
 OLD_A2A, NEW_A2A = "0.3", "1.0"
-
-
-@dataclass(frozen=True, slots=True)
-class DetectedProtocol:
-    """Detected settings: a protocol, a binding, or both."""
-
-    #: A protocol of the registry, or the name of one that the playground does not support; "" if
-    #: only the binding was detected.
-    protocol: str = ""
-    #: Its version as the registry names it, "" if unknown.
-    version: str = ""
-    #: `http`, `mcp` or `a2a`.
-    binding: str = "http"
-    #: The version of MCP or A2A, "" if unknown.
-    generation: str = ""
-    #: The name of a known deviation from the standard.
-    dialect: str = ""
-
-    @property
-    def is_supported(self) -> bool:
-        """Whether an agent can be set to it."""
-        is_known = self.protocol in ("nlweb", "agent-api")
-        return self.binding == "mcp" or (self.binding == "http" and is_known)
-
-    @property
-    def label(self) -> str:
-        """A label, such as `NLWeb 0.55 over MCP 2026-07-28 (public ask agent)`."""
-        named = {"nlweb": "NLWeb", "agent-api": "Agent API"}.get(self.protocol, self.protocol)
-        if self.version == "legacy":
-            what = f"{named}, legacy server"
-        else:
-            # The Agent API has one version, so it is not named.
-            what = f"{named} {self.version}" if self.protocol == "nlweb" else named
-        how = {"mcp": "MCP", "a2a": "A2A"}.get(self.binding, "")
-        how = f"{how} {self.generation}".strip()
-        parts = " over ".join(filter(None, (what.strip(), how)))
-        return f"{parts} ({self.dialect})" if self.dialect else parts
 
 
 def detect_protocol(messages: Messages, *, streamed: bool = False) -> DetectedProtocol | None:

@@ -7,27 +7,18 @@ the end `end_call`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from playground.protocols.a2a import is_same
 from playground.protocols.calls import HttpCall
-from playground.protocols.doctor import conclusions
+from playground.protocols.doctor import advice, steps
 from playground.protocols.doctor.causes import cause_of_diagnosis
-from playground.protocols.doctor.conclusions import DiagnosisContext, StepStatus
-from playground.protocols.doctor.detection import DetectedProtocol
 from playground.protocols.doctor.evidence import Evidence, evidence_of
-from playground.protocols.doctor.probes import (
-    AGENT_API,
-    END_SESSION,
-    MCP,
-    NLWEB,
-    Probe,
-    first_detected,
-    ordered,
-    probe_protocol,
-)
+from playground.protocols.doctor.kinds import KINDS, MCP, NLWEB, DetectedProtocol, kind_of
+from playground.protocols.doctor.probes import END_SESSION, Probe, first_detected, ordered
+from playground.protocols.doctor.steps import DiagnosisContext, StepStatus
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame
 from playground.protocols.http import USER_AGENT
@@ -96,7 +87,7 @@ class Diagnosis:
 
     def add(self, frames: Iterable[Frame]) -> None:
         """Add the frames of the call that `next_call` returned last."""
-        self._found[self._name] = evidence_of(frames)
+        self._found[self._name] = replace(evidence_of(frames), name=self._name)
 
     def give_up(self) -> None:
         """End the diagnosis at its time limit, without the calls that are left."""
@@ -129,28 +120,23 @@ class Diagnosis:
                 is_silent = problem.stage is Stage.HEADERS and not problem.limit
                 if problem.stage is Stage.TLS or is_silent:
                     yield "scheme", _with_other_scheme(self._target.url)
-                if problem.stage in _HOPELESS or conclusions.other_scheme(self.context):
+                if problem.stage in _HOPELESS or advice.of_scheme(self._found, self._target.url):
                     return
 
     # The report
 
     @property
-    def context(self) -> DiagnosisContext:
+    def _context(self) -> DiagnosisContext:
         return DiagnosisContext(
             self._target, self._found, self._url_error, self._is_over, self._is_late
         )
 
     def report(self) -> dict[str, Any]:
         """Return the report so far as JSON; `cause` says why nothing was detected."""
-        context = self.context
-        concluded = [
-            conclusions.as_json(name, label, step(context))
-            for name, label, step in conclusions.STEPS
-        ]
         settings = self.detected_settings()
         return {
             "url": self._target.url,
-            "steps": concluded,
+            "steps": steps.report(self._context),
             "calls": {name: _call(evidence) for name, evidence in self._found.items()},
             "found": _settings(*settings[0]) if settings else None,
             "also": [f"{detected.label} at {url}" for detected, url in settings[1:]],
@@ -162,15 +148,8 @@ class Diagnosis:
         cause = cause_of_diagnosis(self._found, self._target, self._url_error)
         if cause is None:
             return None
-        facts = [list(each) for each in cause.facts]
-        return {
-            "headline": cause.headline,
-            "fix": cause.fix,
-            "remedy": str(cause.remedy),
-            "scheme": cause.scheme,
-            "url": cause.url,
-            "facts": facts,
-        }
+        names = ("headline", "fix", "remedy", "scheme", "url", "facts")
+        return {name: getattr(cause, name) for name in names}
 
     def detected_settings(self) -> list[tuple[DetectedProtocol, str]]:
         """Return what the agent can be set to, with the URL, best first.
@@ -178,32 +157,32 @@ class Diagnosis:
         The agent's own URL takes precedence, then its own protocol; an MCP server counts only if
         it has a tool for queries.
         """
-        own = probe_protocol(self._target)
-        order = sorted((NLWEB, MCP, AGENT_API), key=lambda protocol: protocol != own)
-        found = [setting for protocol in order if (setting := self._setting(protocol))]
+        own = kind_of(self._target)
+        order = sorted(KINDS, key=lambda kind: kind != own)
+        found = [setting for kind in order if (setting := self._setting(kind))]
         return sorted(found, key=lambda setting: not is_same(setting[1], self._target.url))
 
-    def _setting(self, protocol: str) -> tuple[DetectedProtocol, str] | None:
-        hit = first_detected(self._found, protocol)
-        if hit is None or hit[1].detected is None:
+    def _setting(self, kind: str) -> tuple[DetectedProtocol, str] | None:
+        evidence = first_detected(self._found, kind)
+        detected = evidence.detected if evidence else None
+        if evidence is None or detected is None or not detected.is_supported:
             return None
-        name, evidence = hit
-        detected, url = hit[1].detected, self._url(name)
-        if protocol == MCP:
-            conclusion = conclusions.tools(replace(self.context, is_over=True))
-            if conclusion.status is not StepStatus.PASSED:
+        url = self._url(evidence) if evidence.request_line else self._target.url
+        if kind == MCP:
+            listed = self._found.get("tools")
+            if listed is None or steps.tools(self._context, listed).status is not StepStatus.PASSED:
                 return None
             is_nlweb = self._target.protocol == "nlweb" and self._target.version != "legacy"
             version = self._target.version if is_nlweb else ""
             return replace(detected, protocol="nlweb", version=version), url
-        if protocol == NLWEB:
-            is_own = name in ("ask", "ask-otherwise") and probe_protocol(self._target) == NLWEB
-            url = self._target.url if is_own else url.removesuffix("/ask")
-        return detected, url if evidence.request_line else self._target.url
+        if kind == NLWEB:
+            is_own = evidence.name in ("ask", "ask-otherwise") and kind_of(self._target) == NLWEB
+            return detected, self._target.url if is_own else url.removesuffix("/ask")
+        return detected, url
 
-    def _url(self, name: str) -> str:
+    def _url(self, evidence: Evidence) -> str:
         """Return the URL of a call, without its query."""
-        path = self._found[name].request_line.partition(" ")[2].partition("?")[0]
+        path = evidence.request_line.partition(" ")[2].partition("?")[0]
         parts = urlsplit(self._target.url)
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], path, "", ""))
 
@@ -218,15 +197,7 @@ def _with_other_scheme(url: str) -> HttpCall:
 
 
 def _settings(detected: DetectedProtocol, url: str) -> dict[str, Any]:
-    return {
-        "protocol": detected.protocol,
-        "version": detected.version,
-        "binding": detected.binding,
-        "generation": detected.generation,
-        "dialect": detected.dialect,
-        "label": detected.label,
-        "url": url,
-    }
+    return {**asdict(detected), "label": detected.label, "url": url}
 
 
 def _call(evidence: Evidence) -> dict[str, Any]:

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from playground.protocols import json_decoder, sse
-from playground.protocols.doctor.detection import MAX_MESSAGES, DetectedProtocol, detect_protocol
+from playground.protocols.doctor.detection import MAX_MESSAGES, detect_protocol
+from playground.protocols.doctor.kinds import DetectedProtocol
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import read_head
+from playground.protocols.mcp import http_sse
 from playground.protocols.problems import Problem
 from playground.protocols.text import shorten
 
@@ -20,12 +22,16 @@ MAX_SHOWN = 1500
 _MAX_DEPTH = 100
 #: Masked because a report is stored as shown, and a session id authenticates.
 _SESSION_HEADER = re.compile(r"(?im)^(mcp-session-id:[ \t]*)\S.*$")
+#: Text of an error page for plain HTTP at a port with TLS (nginx and others).
+_TLS_PORT = re.compile(r"plain HTTP request was sent to (?:HTTPS|a TLS|an HTTPS)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """One call and its response. The transport has redacted the frames already."""
 
+    #: The name of the call in a diagnosis, "" elsewhere.
+    name: str = ""
     #: The request line without the protocol: `POST /ask`.
     request_line: str = ""
     #: Names of the request's headers, in lower case.
@@ -70,6 +76,43 @@ class Evidence:
     def is_denied(self) -> bool:
         """Return whether the server denied the call (401, 403, 407, 421, 429), or redirects."""
         return self.status in (401, 403, 407, 421, 429) or self.status // 100 == 3
+
+    @property
+    def target(self) -> str:
+        """The path and the query of the request."""
+        return self.request_line.partition(" ")[2][:200]
+
+    @property
+    def path(self) -> str:
+        """The path of the request in a sentence."""
+        return self.request_line.partition(" ")[2].partition("?")[0][:200] or "this URL"
+
+    @property
+    def kind(self) -> str:
+        """The kind of server that was detected, "" if none was."""
+        return self.detected.kind if self.detected else ""
+
+    @property
+    def label(self) -> str:
+        """The label of the detected protocol, "" if none was."""
+        return self.detected.label if self.detected else ""
+
+    @property
+    def is_json_rpc_error(self) -> bool:
+        payload = self.payload
+        is_rpc = isinstance(payload, Mapping) and payload.get("jsonrpc") == "2.0"
+        return is_rpc and isinstance(payload.get("error"), Mapping)
+
+    @property
+    def wants_tls(self) -> bool:
+        """Whether the response to plain HTTP says that this port speaks TLS."""
+        return self.status in (400, 426) and bool(_TLS_PORT.search(self.text))
+
+    @property
+    def is_old_transport(self) -> bool:
+        """Whether it is the event stream of MCP's transport before streamable HTTP."""
+        is_stream = self.media_type == "text/event-stream"
+        return is_stream and http_sse.is_endpoint(sse.Splitter().feed(self.text.encode()))
 
 
 def evidence_of(frames: Iterable[Frame]) -> Evidence:

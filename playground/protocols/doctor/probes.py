@@ -16,6 +16,7 @@ from playground.protocols.a2a.card_discovery import card_call, well_known
 from playground.protocols.agent_api import requests as agent_api
 from playground.protocols.calls import HttpCall
 from playground.protocols.doctor.evidence import Evidence
+from playground.protocols.doctor.kinds import A2A, AGENT_API, MCP, NLWEB, kind_of
 from playground.protocols.exchange import Target
 from playground.protocols.mcp import http_sse
 from playground.protocols.mcp import messages as mcp
@@ -27,19 +28,10 @@ from playground.protocols.unreadable import DENIALS
 #: The text of the query, and the token of the promise that is polled.
 QUERY, TOKEN = "hello", "nlweb-playground-no-such-promise"
 
-#: The protocols of probes: what an agent may speak.
-NLWEB, MCP, AGENT_API, A2A = "nlweb", "mcp", "agent-api", "a2a"
-
-#: Other paths of `/ask` at the same origin: name of the call to the path before `/ask`.
-_OTHER_PATHS = {
-    "ask-at-base": None,
-    "ask-at-host": "",
-    "ask-at-api": "/api",
-    "ask-at-nlweb": "/nlweb",
-}
-
 #: Evidence so far, by name of the call.
 EvidenceByCall = Mapping[str, Evidence]
+#: (target, evidence so far) to the call; None if it makes no sense for this target.
+Maker = Callable[[Target, EvidenceByCall], HttpCall | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +39,9 @@ class Probe:
     """One call that may be made."""
 
     name: str
-    protocol: str
     #: Its description, for the user's decision whether it may be sent.
     purpose: str
-    #: (target, evidence so far) to the call; None if it makes no sense for this target.
-    make: Callable[[Target, EvidenceByCall], HttpCall | None]
+    make: Maker
     #: (target, evidence so far) to whether it is needed.
     is_due: Callable[[Target, EvidenceByCall], bool] = lambda _, __: True
     #: Its condition in words; "" for always.
@@ -60,25 +50,26 @@ class Probe:
     without_credentials: bool = False
 
 
-def probe_protocol(target: Target) -> str:
-    if target.protocol == "agent-api":
-        return AGENT_API
-    return MCP if target.binding == "mcp" else NLWEB
-
-
 def ordered(target: Target) -> list[Probe]:
     """Return all probes, those of the target's own protocol first."""
-    own = probe_protocol(target)
-    return sorted(PROBES, key=lambda probe: probe.protocol != own)
+    own = kind_of(target)
+    kinds = sorted(PROBES, key=lambda kind: kind != own)
+    return [probe for kind in kinds for probe in PROBES[kind]]
 
 
-def first_call(found: EvidenceByCall) -> tuple[str, Evidence] | None:
-    """Return the first call with its name; `initialize` if MCP's discovery had no response."""
-    first = next(iter(found.items()), None)
+def first_call(found: EvidenceByCall) -> Evidence | None:
+    """Return the first call; `initialize` if MCP's discovery had no response."""
+    first = next(iter(found.values()), None)
     older = found.get("initialize")
-    if first and first[0] == "discover" and not first[1].status and older and older.status:
-        return "initialize", older
+    if first and first.name == "discover" and not first.status and older and older.status:
+        return older
     return first
+
+
+def first_detected(found: EvidenceByCall, kind: str) -> Evidence | None:
+    """Return the first call of a protocol whose response speaks it."""
+    own = (each for name, each in found.items() if KIND_OF.get(name) == kind)
+    return next((each for each in own if each.kind == kind), None)
 
 
 # --- NLWeb over HTTP --------------------------------------------------------------------------
@@ -93,14 +84,15 @@ def _is_legacy(target: Target) -> bool:
     return target.protocol == "nlweb" and target.version == "legacy"
 
 
+def _over_http(target: Target, version: str) -> Target:
+    """Return the target for NLWeb over HTTP: at its base if it is set to another protocol."""
+    url = target.url if kind_of(target) == NLWEB else _base(target.url)
+    return replace(target, url=url, version=version)
+
+
 def _ask(target: Target, version: str, *, streaming: bool) -> HttpCall:
     document = nlweb.new_request(version, QUERY, streaming=streaming)
-    return nlweb.http_call(replace(target, url=_http_url(target), version=version), document)
-
-
-def _http_url(target: Target) -> str:
-    """Return the URL for NLWeb over HTTP: the agent's, or its base if it is set to another."""
-    return target.url if probe_protocol(target) == NLWEB else _base(target.url)
+    return nlweb.http_call(_over_http(target, version), document)
 
 
 def _own_version(target: Target) -> str:
@@ -118,8 +110,8 @@ def _ask_otherwise(target: Target, _: EvidenceByCall) -> HttpCall:
     return _ask(target, other, streaming=other == "legacy")
 
 
-def _ask_at(prefix: str | None) -> Callable[[Target, EvidenceByCall], HttpCall | None]:
-    """Return a maker of the query at the path `prefix`; None for the base of the agent's path."""
+def _ask_at(name: str, prefix: str | None) -> Probe:
+    """Return the query at the path `prefix`; None for the base of the agent's path."""
 
     def make(target: Target, found: EvidenceByCall) -> HttpCall | None:
         parts = urlsplit(target.url)
@@ -131,10 +123,11 @@ def _ask_at(prefix: str | None) -> Callable[[Target, EvidenceByCall], HttpCall |
         moved = replace(target, url=urlunsplit(parts._replace(path=path)), binding="http")
         return _ask_as_configured(moved, found)
 
-    return make
+    purpose = "The same query at another path."
+    return Probe(name, purpose, make, _is_ask_missing, "if there is no /ask at the URL")
 
 
-def _is_missing(target: Target, found: EvidenceByCall) -> bool:
+def _is_ask_missing(_: Target, found: EvidenceByCall) -> bool:
     responses = [found[name] for name in ("ask", "ask-otherwise") if name in found]
     return not first_detected(found, NLWEB) and all(
         each.status in (0, 404, 405, 410) or "html" in each.media_type for each in responses
@@ -146,26 +139,30 @@ def _await(target: Target, _: EvidenceByCall) -> HttpCall | None:
         return None
     version = _own_version(target)
     document = {"promise_token": TOKEN, "action": "checkin", "meta": {"version": version}}
-    at_http = replace(target, url=_http_url(target), version=version)
-    return http.post(at_http, "await", document, streaming=False)
+    return http.post(_over_http(target, version), "await", document, streaming=False)
 
 
-def first_detected(found: EvidenceByCall, protocol: str) -> tuple[str, Evidence] | None:
-    """Return the first call of a protocol whose response speaks it, with its name."""
-    for probe in PROBES:
-        evidence = found.get(probe.name)
-        if probe.protocol == protocol and evidence and _fits(evidence, protocol):
-            return probe.name, evidence
-    return None
-
-
-def _fits(evidence: Evidence, protocol: str) -> bool:
-    detected = evidence.detected
-    if detected is None:
-        return False
-    if protocol in (MCP, A2A):
-        return detected.binding == protocol
-    return detected.binding == "http" and detected.protocol == protocol
+NLWEB_PROBES = (
+    Probe("ask", f"The query “{QUERY}” to /ask.", _ask_as_configured),
+    Probe(
+        "ask-otherwise",
+        "The same query in legacy or standard form.",
+        _ask_otherwise,
+        lambda _, found: not first_detected(found, NLWEB),
+        "if the first form is not supported",
+    ),
+    _ask_at("ask-at-base", None),
+    _ask_at("ask-at-host", ""),
+    _ask_at("ask-at-api", "/api"),
+    _ask_at("ask-at-nlweb", "/nlweb"),
+    Probe(
+        "await",
+        "A poll of a promise that does not exist, to /await.",
+        _await,
+        lambda _, found: "ask" in found and found["ask"].kind == NLWEB,
+        "if /ask responds",
+    ),
+)
 
 
 # --- MCP --------------------------------------------------------------------------------------
@@ -186,9 +183,7 @@ def _initialize(target: Target, _: EvidenceByCall) -> HttpCall:
     return mcp.post_message(target, mcp.initialize(1))
 
 
-def _at_mcp(
-    make: Callable[[Target, EvidenceByCall], HttpCall],
-) -> Callable[[Target, EvidenceByCall], HttpCall | None]:
+def _at_mcp(make: Maker) -> Maker:
     """Return the maker of the same call at the derived URL."""
 
     def make_there(target: Target, found: EvidenceByCall) -> HttpCall | None:
@@ -198,27 +193,19 @@ def _at_mcp(
     return make_there
 
 
-def _mcp_probe(found: EvidenceByCall) -> str:
-    """Return the name of the handshake's call that was answered."""
-    hit = first_detected(found, MCP)
-    return hit[0] if hit else ""
-
-
 def _at_answer(target: Target, found: EvidenceByCall) -> Target:
     """Return the target with the URL at which the handshake was answered."""
-    is_derived = _mcp_probe(found).endswith("-at-mcp")
+    answer = first_detected(found, MCP)
+    is_derived = answer is not None and answer.name.endswith("-at-mcp")
     return replace(target, url=_derived_mcp_url(target)) if is_derived else target
 
 
 def _session(found: EvidenceByCall) -> tuple[str, str]:
     """Return the version and the session id of the response to initialize."""
-    name = _mcp_probe(found)
-    evidence = found.get(name) if name.startswith("initialize") else None
-    if evidence is None:
+    answer = first_detected(found, MCP)
+    if answer is None or answer.detected is None or not answer.name.startswith("initialize"):
         return "", ""
-    detected = evidence.detected
-    version = detected.generation if detected and detected.generation else OFFERED_VERSION
-    return version, evidence.headers.get("mcp-session-id", "")
+    return answer.detected.generation or OFFERED_VERSION, answer.headers.get("mcp-session-id", "")
 
 
 def _initialized(target: Target, found: EvidenceByCall) -> HttpCall:
@@ -230,16 +217,10 @@ def _initialized(target: Target, found: EvidenceByCall) -> HttpCall:
 
 def _tools(target: Target, found: EvidenceByCall) -> HttpCall:
     version, session = _session(found)
-    if version:
-        return mcp.post_message(
-            _at_answer(target, found), mcp.list_tools(2), version=version, session=session
-        )
-    message = mcp.list_tools(2, meta=mcp.stateless_meta())
-    return mcp.post_message(_at_answer(target, found), message, version=STATELESS_VERSION)
-
-
-def _end_session(target: Target, found: EvidenceByCall) -> HttpCall:
-    return mcp.end_session(_at_answer(target, found), *_session(found))
+    message = mcp.list_tools(2) if version else mcp.list_tools(2, meta=mcp.stateless_meta())
+    return mcp.post_message(
+        _at_answer(target, found), message, version=version or STATELESS_VERSION, session=session
+    )
 
 
 def _is_without_mcp(_: Target, found: EvidenceByCall) -> bool:
@@ -258,8 +239,60 @@ def _may_have_old_transport(target: Target, found: EvidenceByCall) -> bool:
     return is_refused and not is_known and _is_without_mcp(target, found)
 
 
-def _has_session(_: Target, found: EvidenceByCall) -> bool:
-    return _mcp_probe(found).startswith("initialize")
+MCP_PROBES = (
+    Probe("discover", "MCP: server/discover.", _discover),
+    Probe(
+        "initialize",
+        "MCP: initialize, for versions up to 2025-11-25.",
+        _initialize,
+        _is_without_mcp,
+        "if server/discover is not supported",
+    ),
+    Probe(
+        "discover-at-mcp",
+        "MCP: server/discover at /mcp.",
+        _at_mcp(_discover),
+        _is_without_mcp,
+        "if the URL is not that of an MCP server",
+    ),
+    Probe(
+        "initialize-at-mcp",
+        "MCP: initialize at /mcp.",
+        _at_mcp(_initialize),
+        _is_without_mcp,
+        "if server/discover is not supported there",
+    ),
+    Probe(
+        "old-transport",
+        "MCP: the event stream of the HTTP+SSE transport (2024-11-05).",
+        lambda target, _: mcp.open_stream(target),
+        _may_have_old_transport,
+        "if no protocol was found so far",
+    ),
+    Probe(
+        "initialized",
+        "MCP: notifications/initialized.",
+        _initialized,
+        lambda _, found: bool(_session(found)[0]),
+        "if a session was initialized",
+    ),
+    Probe(
+        "tools",
+        "MCP: tools/list. No tool is called.",
+        _tools,
+        lambda _, found: first_detected(found, MCP) is not None,
+        "if an MCP server responds",
+    ),
+)
+
+#: The last call. It tells nothing of the server, which need not let clients end a session.
+END_SESSION = Probe(
+    "end-session",
+    "MCP: DELETE, to end the session.",
+    lambda target, found: mcp.end_session(_at_answer(target, found), *_session(found)),
+    lambda _, found: bool(_session(found)[1]),
+    "if a session was initialized",
+)
 
 
 # --- Agent API and A2A ------------------------------------------------------------------------
@@ -271,7 +304,7 @@ def _message(target: Target, _: EvidenceByCall) -> HttpCall:
 
 def _message_at_process(target: Target, found: EvidenceByCall) -> HttpCall | None:
     path = urlsplit(target.url).path.rstrip("/")
-    if target.protocol == "agent-api" or path.endswith("/process"):
+    if kind_of(target) == AGENT_API or path.endswith("/process"):
         return None
     return _message(replace(target, url=f"{_base(target.url)}/process"), found)
 
@@ -282,110 +315,28 @@ def _is_without_agent_api(_: Target, found: EvidenceByCall) -> bool:
     return first_detected(found, AGENT_API) is None and not is_denied
 
 
-def _card(target: Target, _: EvidenceByCall) -> HttpCall | None:
-    return next((card_call(url) for url in well_known(target.url)), None)
-
-
-#: Every call, by protocol, in order.
-PROBES: tuple[Probe, ...] = (
-    Probe("ask", NLWEB, f"The query “{QUERY}” to /ask.", _ask_as_configured),
-    Probe(
-        "ask-otherwise",
-        NLWEB,
-        "The same query in legacy or standard form.",
-        _ask_otherwise,
-        lambda _, found: not first_detected(found, NLWEB),
-        "if the first form is not supported",
-    ),
-    *(
-        Probe(
-            name,
-            NLWEB,
-            "The same query at another path.",
-            _ask_at(prefix),
-            _is_missing,
-            "if there is no /ask at the URL",
-        )
-        for name, prefix in _OTHER_PATHS.items()
-    ),
-    Probe(
-        "await",
-        NLWEB,
-        "A poll of a promise that does not exist, to /await.",
-        _await,
-        lambda _, found: "ask" in found and _fits(found["ask"], NLWEB),
-        "if /ask responds",
-    ),
-    Probe("discover", MCP, "MCP: server/discover.", _discover),
-    Probe(
-        "initialize",
-        MCP,
-        "MCP: initialize, for versions up to 2025-11-25.",
-        _initialize,
-        _is_without_mcp,
-        "if server/discover is not supported",
-    ),
-    Probe(
-        "discover-at-mcp",
-        MCP,
-        "MCP: server/discover at /mcp.",
-        _at_mcp(_discover),
-        _is_without_mcp,
-        "if the URL is not that of an MCP server",
-    ),
-    Probe(
-        "initialize-at-mcp",
-        MCP,
-        "MCP: initialize at /mcp.",
-        _at_mcp(_initialize),
-        _is_without_mcp,
-        "if server/discover is not supported there",
-    ),
-    Probe(
-        "old-transport",
-        MCP,
-        "MCP: the event stream of the HTTP+SSE transport (2024-11-05).",
-        lambda target, _: mcp.open_stream(target),
-        _may_have_old_transport,
-        "if no protocol was found so far",
-    ),
-    Probe(
-        "initialized",
-        MCP,
-        "MCP: notifications/initialized.",
-        _initialized,
-        _has_session,
-        "if a session was initialized",
-    ),
-    Probe(
-        "tools",
-        MCP,
-        "MCP: tools/list. No tool is called.",
-        _tools,
-        lambda _, found: first_detected(found, MCP) is not None,
-        "if an MCP server responds",
-    ),
-    Probe(AGENT_API, AGENT_API, f"Agent API: the message “{QUERY}”.", _message),
+AGENT_API_PROBES = (
+    Probe(AGENT_API, f"Agent API: the message “{QUERY}”.", _message),
     Probe(
         "agent-api-at-process",
-        AGENT_API,
         f"Agent API: the message “{QUERY}” at /process.",
         _message_at_process,
         _is_without_agent_api,
         "if the URL is not that of an Agent API agent",
     ),
-    Probe("card", A2A, "A2A: the agent card.", _card, without_credentials=True),
 )
 
-#: The last call. It tells nothing of the server, which need not let clients end a session.
-END_SESSION = Probe(
-    "end-session",
-    MCP,
-    "MCP: DELETE, to end the session.",
-    _end_session,
-    lambda _, found: bool(_session(found)[1]),
-    "if a session was initialized",
-)
 
-#: The protocol of each call.
-PROTOCOL_OF: Mapping[str, str] = {probe.name: probe.protocol for probe in PROBES}
+def _card(target: Target, _: EvidenceByCall) -> HttpCall | None:
+    return next((card_call(url) for url in well_known(target.url)), None)
+
+
+#: The probes of each kind of server, in order.
+PROBES: Mapping[str, tuple[Probe, ...]] = {
+    NLWEB: NLWEB_PROBES,
+    MCP: MCP_PROBES,
+    AGENT_API: AGENT_API_PROBES,
+    A2A: (Probe("card", "A2A: the agent card.", _card, without_credentials=True),),
+}
+#: The kind of server that each call looks for, by its name.
+KIND_OF: Mapping[str, str] = {probe.name: kind for kind, row in PROBES.items() for probe in row}
