@@ -1,11 +1,10 @@
-"""Types of expectations: what each of them evaluates, and the table of all of them."""
+"""Types of expectations: one row each, with its form, its JSON Schema, its words and its check."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from playground.expectations.facts import RunFacts, TimedEvent
@@ -22,14 +21,13 @@ from playground.expectations.values import (
     truncated_values,
     value_as_text,
 )
+from playground.protocols.events import EVENT_LABELS
 from playground.protocols.text import shorten
 
 STATES = ("completed", "truncated", "failed", "refused", "cancelled", "interrupted")
 OUTCOMES = ("answer", "elicitation", "promise", "failure", "none")
-#: The most values that are listed one by one.
-_MAX_LISTED_VALUES = 5
-#: The most events that are listed one by one.
-_MAX_LISTED_EVENTS = 12
+#: The most values and events that are listed one by one.
+_MAX_LISTED_VALUES, _MAX_LISTED_EVENTS = 5, 12
 #: An expectation without schema problems.
 ExpectationValue = Mapping[str, Any]
 
@@ -47,7 +45,7 @@ class Evaluation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ExpectationField:
-    """One member of an expectation, as a field of a form."""
+    """One member of an expectation, as a field of a form and in the JSON Schema."""
 
     name: str
     label: str
@@ -62,230 +60,152 @@ class ExpectationField:
     #: The words of the operator, if it is one of several members of which an expectation has
     #: exactly one.
     operator: str = ""
+    is_required: bool = True
+    #: Its JSON Schema, if it is not that of its control.
+    shape: Mapping[str, Any] | None = None
+
+    @property
+    def schema(self) -> Any:
+        if self.control == "choice":
+            return {"enum": [value for value, _ in self.choices]}
+        return self.shape or _SHAPES[self.control]
 
 
-class ExpectationType(ABC):
+_SHAPES: Mapping[str, Any] = {
+    "flag": {"type": "boolean"},
+    "number": {"type": "integer", "minimum": 0, "maximum": 1_000_000_000},
+    "text": {"type": "string", "minLength": 1, "maxLength": 200},
+    "path": {"type": "string", "minLength": 1, "maxLength": 1000},
+    "json": True,
+    "words": {"type": "array", "minItems": 1, "maxItems": 100, "items": {"enum": [*EVENT_LABELS]}},
+}
+
+
+class ExpectationType(NamedTuple):
     """One expectation type."""
 
     #: The `type` of an expectation.
     type: str
     #: The label in a form.
     label: str
+    #: (expectation) to its text without a full stop: "the state is completed".
+    describe: Callable[[ExpectationValue], str]
+    #: Raises `StepLimitError` if it needs more steps than are left.
+    evaluate: Callable[[ExpectationValue, RunFacts, StepLimit], Evaluation]
     fields: tuple[ExpectationField, ...]
 
-    @abstractmethod
-    def describe(self, expectation: ExpectationValue) -> str:
-        """Return the expectation as text without a full stop: "the state is completed"."""
+    @property
+    def schema(self) -> dict[str, Any]:
+        required = [field.name for field in self.fields if field.is_required and not field.operator]
+        operators = [{"required": [field.name]} for field in self.fields if field.operator]
+        return {
+            "type": "object",
+            "properties": {
+                "type": {"const": self.type},
+                **{field.name: field.schema for field in self.fields},
+            },
+            "required": ["type", *required],
+            "additionalProperties": False,
+            **({"oneOf": operators} if operators else {}),
+            # An expectation whose members are all optional has one of them.
+            **({} if required else {"minProperties": 2}),
+        }
 
-    @abstractmethod
-    def evaluate(
-        self, expectation: ExpectationValue, run_facts: RunFacts, limit: StepLimit
-    ) -> Evaluation:
-        """Evaluate the expectation. Raise `StepLimitError` if it needs more steps than are left."""
 
-
-def same_word(value: str) -> tuple[str, str]:
-    """Return a choice whose label is its value."""
-    return value, value
+def _words(*values: str) -> tuple[tuple[str, str], ...]:
+    """Return choices whose labels are their values."""
+    return tuple(zip(values, values, strict=True))
 
 
 # Facts of a run
 
 
-class FactExpectation(ExpectationType):
-    """`{"type": …, "equals": value}`: one fact of the run equals this value."""
-
-    def __init__(self, name: str, label: str, noun: str, field: ExpectationField) -> None:
-        self.type, self.label, self.fields = name, label, (field,)
-        self._noun = noun
-
-    def describe(self, expectation: ExpectationValue) -> str:
-        return f"{self._noun} is {expectation['equals']}"
-
-    def evaluate(
-        self, expectation: ExpectationValue, run_facts: RunFacts, limit: StepLimit
-    ) -> Evaluation:
-        """Compare the fact; texts in any capitalisation, because agents differ in it."""
-        value = getattr(run_facts, self.type)
-        limit.take(text_cost(str(value)))
-        words = shorten(str(value), MAX_TEXT) if value not in (None, "") else "none"
-        if self.type == "outcome" and value == "failure" and run_facts.failure_text:
-            words = f"{words} ({shorten(run_facts.failure_text, MAX_TEXT)})"
-        return Evaluation(
-            _normalized(value) == _normalized(expectation["equals"]), words, truncated_value(value)
-        )
+def _fact(expectation: ExpectationValue, run_facts: RunFacts, limit: StepLimit) -> Evaluation:
+    """Compare one fact of the run; texts in any capitalisation, because agents differ in it."""
+    name = expectation["type"]
+    value = getattr(run_facts, name)
+    limit.take(text_cost(str(value)))
+    words = shorten(str(value), MAX_TEXT) if value not in (None, "") else "none"
+    if name == "outcome" and value == "failure" and run_facts.failure_text:
+        words = f"{words} ({shorten(run_facts.failure_text, MAX_TEXT)})"
+    met = _normalized(value) == _normalized(expectation["equals"])
+    return Evaluation(met, words, truncated_value(value))
 
 
 def _normalized(value: Any) -> Any:
     return value.strip().lower() if isinstance(value, str) else value
 
 
-class ResultsExpectation(ExpectationType):
-    """`{"type": "results", "min": n, "max": n, "exact": n}`: the number of results.
-
-    At least one of the three; all that are given have to hold.
-    """
-
-    type, label = "results", "Number of results"
-    fields = (
-        ExpectationField("min", "at least", "number", default="1"),
-        ExpectationField("max", "at most", "number", example="any"),
-        ExpectationField("exact", "exactly", "number", example="any"),
-    )
-
-    def describe(self, expectation: ExpectationValue) -> str:
-        words = {field.name: field.label for field in self.fields}
-        bounds = [
-            f"{word} {expectation[name]:,}" for name, word in words.items() if name in expectation
-        ]
-        return f"the number of results is {' and '.join(bounds)}"
-
-    def evaluate(
-        self, expectation: ExpectationValue, run_facts: RunFacts, _: StepLimit
-    ) -> Evaluation:
-        count = run_facts.results
-        least, most = expectation.get("min", 0), expectation.get("max", count)
-        met = least <= count <= most and count == expectation.get("exact", count)
-        return Evaluation(met, f"{count:,}", count)
+_BOUNDS = {"min": "at least", "max": "at most", "exact": "exactly"}
 
 
-class FailureExpectation(ExpectationType):
-    """`{"type": "failure", "code": "…"}`: the agent reported a failure with this code."""
-
-    type, label = "failure", "Failure code"
-    fields = (ExpectationField("code", "is", "text", default="NO_RESULTS"),)
-
-    def describe(self, expectation: ExpectationValue) -> str:
-        return f"the failure code is {expectation['code']}"
-
-    def evaluate(
-        self, expectation: ExpectationValue, run_facts: RunFacts, limit: StepLimit
-    ) -> Evaluation:
-        """Look for a failure with the code, in any capitalisation."""
-        codes = run_facts.failures
-        limit.take(sum(map(text_cost, codes)))
-        shown = [shorten(code, MAX_TEXT) or "no code" for code in codes[:5]]
-        expected_code = _normalized(expectation["code"])
-        met = any(_normalized(code) == expected_code for code in codes)
-        return Evaluation(met, ", ".join(shown) or "no failure", truncated_value(list(codes[:5])))
+def _describe_results(expectation: ExpectationValue) -> str:
+    bounds = (f"{_BOUNDS[name]} {expectation[name]:,}" for name in _BOUNDS if name in expectation)
+    return f"the number of results is {' and '.join(bounds)}"
 
 
-class ConformanceExpectation(ExpectationType):
-    """`{"type": "conformance", "level": "must"}`: no rule of that level fails.
-
-    "must": no must rule; "should": neither a must rule nor a should rule.
-    """
-
-    type, label = "conformance", "Conformance"
-    fields = (
-        ExpectationField(
-            "level", "with", "choice",
-            (("must", "no MUST violations"), ("should", "no MUST or SHOULD violations")),
-        ),
-    )  # fmt: skip
-
-    def describe(self, expectation: ExpectationValue) -> str:
-        levels = "MUST" if expectation["level"] == "must" else "MUST or SHOULD"
-        return f"no {levels} violations"
-
-    def evaluate(
-        self, expectation: ExpectationValue, run_facts: RunFacts, _: StepLimit
-    ) -> Evaluation:
-        """Run the rules; without rules for the response, the result is open."""
-        failed = run_facts.findings
-        if failed is None:
-            return Evaluation(None, "There are no rules for this protocol and binding.")
-        levels = ("must", "should") if expectation["level"] == "should" else ("must",)
-        names = [name for level in levels for name in failed.get(level, ())]
-        if not names:
-            return Evaluation(True, "none", [])
-        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-        return Evaluation(False, f"{len(names)}: {', '.join(names[:5])}{more}", names)
+def _results(expectation: ExpectationValue, run_facts: RunFacts, _: StepLimit) -> Evaluation:
+    """All bounds that are given have to hold."""
+    count = run_facts.results
+    least, most = expectation.get("min", 0), expectation.get("max", count)
+    met = least <= count <= most and count == expectation.get("exact", count)
+    return Evaluation(met, f"{count:,}", count)
 
 
-def _fact_types() -> tuple[FactExpectation, ...]:
-    states = ExpectationField("equals", "is", "choice", tuple(map(same_word, STATES)))
-    outcomes = ExpectationField("equals", "is", "choice", tuple(map(same_word, OUTCOMES)))
-    statuses = ExpectationField("equals", "is", "number", default="200")
-    # A response type is one of the outcomes, except "none".
-    types = ExpectationField("equals", "is", "text", default="answer")
-    return (
-        FactExpectation("state", "State", "the state", states),
-        FactExpectation("outcome", "Outcome", "the outcome", outcomes),
-        FactExpectation("status", "HTTP status", "the HTTP status", statuses),
-        FactExpectation("response_type", "Response type", "the response type", types),
-    )
+def _failure(expectation: ExpectationValue, run_facts: RunFacts, limit: StepLimit) -> Evaluation:
+    """Look for a reported failure with the code, in any capitalisation."""
+    codes = run_facts.failures
+    limit.take(sum(map(text_cost, codes)))
+    shown = [shorten(code, MAX_TEXT) or "no code" for code in codes[:5]]
+    met = _normalized(expectation["code"]) in map(_normalized, codes)
+    return Evaluation(met, ", ".join(shown) or "no failure", truncated_value(list(codes[:5])))
+
+
+#: Levels of rules by the level of an expectation.
+_LEVELS = {"must": ("must",), "should": ("must", "should")}
+
+
+def _conformance(expectation: ExpectationValue, run_facts: RunFacts, _: StepLimit) -> Evaluation:
+    """Run the rules: none of the levels may fail; without rules, the result is open."""
+    failed = run_facts.findings
+    if failed is None:
+        return Evaluation(None, "There are no rules for this protocol and binding.")
+    names = [name for level in _LEVELS[expectation["level"]] for name in failed.get(level, ())]
+    if not names:
+        return Evaluation(True, "none", [])
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return Evaluation(False, f"{len(names)}: {', '.join(names[:5])}{more}", names)
 
 
 # The response document
 
 
-class JsonExpectation(ExpectationType):
-    """`{"type": "json", "path": "$.results[0].name", "equals": …}`: the values at a path.
+def _describe_json(expectation: ExpectationValue) -> str:
+    operator, path = operator_of(expectation), expectation["path"]
+    value = expectation[operator]
+    if operator == "exists":
+        return f"{path} {'exists' if value else 'does not exist'}"
+    words = value if operator in ("matches", "is") else value_as_text(value)
+    every = "every value at " if expectation.get("every") else ""
+    return f"{every}{path} {JSON_OPERATORS[operator]} {words}"
 
-    ==============  =========================================================================
-    `equals: v`     a value is equal to v as JSON: 1 and 1.0 are, true and 1 are not
-    `contains: v`   an array has an element that equals v, a text contains v, an object has
-                    a member of the name v
-    `matches: re`   some part of a text matches a regular expression of RE2; `^` and `$` are
-                    the start and the end of the text
-    `exists: bool`  the path selects something, or nothing
-    `is: type`      a value is a string, number, integer, boolean, null, array or object
-    ==============  =========================================================================
 
-    A path can select several values. One that satisfies the operator is enough; with
-    `"every": true` all of them have to, and there has to be at least one.
+def _json(expectation: ExpectationValue, run_facts: RunFacts, limit: StepLimit) -> Evaluation:
+    """Evaluate the values at a path, of which there may be several.
+
+    One that satisfies the operator is enough; with `every` all of them have to, and there has to
+    be at least one.
     """
-
-    type, label = "json", "Value in the response"
-    fields = (
-        ExpectationField("path", "at the path", "path", default="$.results[0].name"),
-        ExpectationField(
-            "exists", "whether it exists", "flag", (("true", "yes"), ("false", "no")),
-            operator="exists",
-        ),
-        ExpectationField(
-            "equals", "the value", "json", example="text, 3 or true", operator="equals"
-        ),
-        ExpectationField("contains", "the value", "json", example="pasta", operator="contains"),
-        ExpectationField("matches", "the pattern", "text", default=".", operator="matches"),
-        ExpectationField(
-            "is", "the type", "choice", tuple(map(same_word, TYPES)), operator="is of type"
-        ),
-        ExpectationField(
-            "every", "multiple values", "flag",
-            (("", "any must match"), ("true", "all must match")),
-        ),
-    )  # fmt: skip
-
-    def describe(self, expectation: ExpectationValue) -> str:
-        operator = operator_of(expectation)
+    operator = operator_of(expectation)
+    try:
+        selection = select(expectation["path"], run_facts.document, limit)
         if operator == "exists":
-            return (
-                f"{expectation['path']} {'exists' if expectation['exists'] else 'does not exist'}"
-            )
-        value = expectation[operator]
-        words = value if operator in ("matches", "is") else value_as_text(value)
-        every = "every value at " if expectation.get("every") else ""
-        return f"{every}{expectation['path']} {JSON_OPERATORS[operator]} {words}"
-
-    def evaluate(
-        self, expectation: ExpectationValue, run_facts: RunFacts, limit: StepLimit
-    ) -> Evaluation:
-        try:
-            selection = select(expectation["path"], run_facts.document, limit)
-        except PathError as error:
-            return Evaluation(None, str(error))
-        operator = operator_of(expectation)
-        if operator == "exists":
-            there = bool(selection.nodes)
-            return _evaluation_of_all(there is expectation["exists"], selection)
+            return _evaluation_of_all(bool(selection.nodes) is expectation["exists"], selection)
         if not selection.nodes:
             return Evaluation(False, "no match")
-        try:
-            return _evaluate_values(expectation, operator, selection, limit)
-        except PatternError as error:
-            return Evaluation(None, str(error))
+        return _evaluate_values(expectation, operator, selection, limit)
+    except (PathError, PatternError) as error:
+        return Evaluation(None, str(error))
 
 
 def _evaluate_values(
@@ -293,7 +213,7 @@ def _evaluate_values(
 ) -> Evaluation:
     every = bool(expectation.get("every"))
     for value in selection.values:
-        if _satisfies(operator, value, expectation[operator], limit) is not every:
+        if _OPERATORS[operator](value, expectation[operator], limit) is not every:
             # This value decides: it satisfies the operator if any must match, or fails if all have
             # to.
             shown = value_as_text(value)
@@ -305,23 +225,23 @@ def _evaluate_values(
     return _evaluation_of_all(every, selection)
 
 
-def _satisfies(operator: str, value: Any, expected: Any, limit: StepLimit) -> bool:
-    if operator == "equals":
-        return same(value, expected, limit)
-    if operator == "matches":
-        return isinstance(value, str) and matches(expected, value, limit)
-    if operator == "is":
-        return is_type(value, expected)
-    return _contains(value, expected, limit)
-
-
 def _contains(value: Any, expected: Any, limit: StepLimit) -> bool:
     if isinstance(value, list):
         return any(same(each, expected, limit) for each in value)
     if isinstance(value, str):
         limit.take(text_cost(value))
-        return isinstance(expected, str) and expected in value
-    return isinstance(value, dict) and isinstance(expected, str) and expected in value
+    return isinstance(value, str | dict) and isinstance(expected, str) and expected in value
+
+
+#: (value, operand, limit) to whether a value satisfies an operator, but for `exists`.
+_OPERATORS: Mapping[str, Callable[[Any, Any, StepLimit], bool]] = {
+    "equals": same,
+    "contains": _contains,
+    "matches": lambda value, pattern, limit: (
+        isinstance(value, str) and matches(pattern, value, limit)
+    ),
+    "is": lambda value, name, _: is_type(value, name),
+}
 
 
 def _evaluation_of_all(met: bool, selection: Selection) -> Evaluation:
@@ -340,150 +260,185 @@ def operator_of(expectation: ExpectationValue) -> str:
     return next(name for name in JSON_OPERATORS if name in expectation)
 
 
-#: Words by the operators of a `json` expectation.
-JSON_OPERATORS = {field.name: field.operator for field in JsonExpectation.fields if field.operator}
-
-
 # Times and order
-
-_MS = ExpectationField("ms", "milliseconds", "number", default="2000")
-
-
-class FirstWithin(ExpectationType):
-    """`{"type": "first_within", "ms": n}`: the first event at most n ms after the start."""
-
-    type, label, fields = "first_within", "First event within", (_MS,)
-
-    def describe(self, expectation: ExpectationValue) -> str:
-        return f"the first event is received within {milliseconds(expectation['ms'])}"
-
-    def evaluate(
-        self, expectation: ExpectationValue, run_facts: RunFacts, _: StepLimit
-    ) -> Evaluation:
-        """Compare the time of the first event; a partial event or whitespace does not count."""
-        if not run_facts.events:
-            return Evaluation(False, "no events")
-        at_ms = run_facts.events[0].at_ms
-        return Evaluation(at_ms <= expectation["ms"], milliseconds(at_ms), at_ms)
-
-
-class CompleteWithin(ExpectationType):
-    """`{"type": "complete_within", "ms": n}`: the run completed at most n ms after the start."""
-
-    type, label, fields = "complete_within", "Complete within", (_MS,)
-
-    def describe(self, expectation: ExpectationValue) -> str:
-        return f"the response is complete within {milliseconds(expectation['ms'])}"
-
-    def evaluate(
-        self, expectation: ExpectationValue, run_facts: RunFacts, _: StepLimit
-    ) -> Evaluation:
-        """Compare the time of completion; a run in any other final state fails."""
-        if run_facts.state != "completed":
-            return Evaluation(False, f"not completed: {run_facts.state}", run_facts.state)
-        if run_facts.ended_ms is None:
-            return Evaluation(None, "The end time of the run is unknown.")
-        return Evaluation(
-            run_facts.ended_ms <= expectation["ms"],
-            milliseconds(run_facts.ended_ms),
-            run_facts.ended_ms,
-        )
-
-
-class NoGapOver(ExpectationType):
-    """`{"type": "no_gap_over", "ms": n}`: no more than n ms without an event, after the first.
-
-    Gaps are measured from event to event, and from the last one to the end of the run. The time
-    before the first event is checked by `first_within`. Heartbeats are not events.
-    """
-
-    type, label, fields = "no_gap_over", "No gap over", (_MS,)
-
-    def describe(self, expectation: ExpectationValue) -> str:
-        return f"no gap between events is longer than {milliseconds(expectation['ms'])}"
-
-    def evaluate(
-        self, expectation: ExpectationValue, run_facts: RunFacts, limit: StepLimit
-    ) -> Evaluation:
-        events = run_facts.events
-        if not events:
-            return Evaluation(False, "no events")
-        limit.take(len(events))
-        marks = [each.at_ms for each in events]
-        if run_facts.ended_ms is not None:
-            marks.append(max(run_facts.ended_ms, marks[-1]))
-        gaps = [after - before for before, after in pairwise(marks)]
-        if not gaps:
-            return Evaluation(True, "only one event", 0)
-        longest = max(gaps)
-        at = gaps.index(longest)
-        one, other = (_event_label(events, index) for index in (at, at + 1))
-        value = {"ms": round(longest, 3), "from": one, "to": other}
-        words = f"{milliseconds(longest)}, from {one} to {other}"
-        return Evaluation(longest <= expectation["ms"], words, value)
-
-
-class Order(ExpectationType):
-    """`{"type": "order", "events": ["started", "result", "completed"]}`: events in this order.
-
-    The list is a subsequence of the events: others may come before, between and after them. A
-    kind that is listed twice has to occur twice.
-    """
-
-    type, label = "order", "Order of events"
-    fields = (
-        ExpectationField("events", "in this order", "words", default="started, result, completed"),
-    )
-
-    def describe(self, expectation: ExpectationValue) -> str:
-        return f"the events are in this order: {', then '.join(expectation['events'])}"
-
-    def evaluate(
-        self, expectation: ExpectationValue, run_facts: RunFacts, limit: StepLimit
-    ) -> Evaluation:
-        """Search for each kind after the previous one."""
-        limit.take(len(run_facts.events))
-        kinds = iter(each.kind for each in run_facts.events)
-        missing = next((kind for kind in expectation["events"] if kind not in kinds), None)
-        value = _joined_runs([each.kind for each in run_facts.events])
-        words = ", ".join(value[:_MAX_LISTED_EVENTS]) or "no events"
-        words += (
-            f", … {len(value) - _MAX_LISTED_EVENTS} more" if len(value) > _MAX_LISTED_EVENTS else ""
-        )
-        return Evaluation(missing is None, words, value[:_MAX_LISTED_EVENTS])
-
-
-def _event_label(events: Sequence[TimedEvent], index: int) -> str:
-    return f"event {index + 1} ({events[index].kind})" if index < len(events) else "the end"
-
-
-def _joined_runs(kinds: list[str]) -> list[str]:
-    """Return the kinds in order, with equal neighbours joined: "result × 3"."""
-    found: list[list[str]] = []
-    for kind in kinds:
-        if found and found[-1][0] == kind:
-            found[-1].append(kind)
-        else:
-            found.append([kind])
-    return [f"{run[0]} × {len(run):,}" if len(run) > 1 else run[0] for run in found]
 
 
 def milliseconds(value: float) -> str:
     return f"{value:,.0f} ms" if value >= 10 or value == int(value) else f"{value:.1f} ms"
 
 
+def _first_within(expectation: ExpectationValue, run_facts: RunFacts, _: StepLimit) -> Evaluation:
+    """Compare the time of the first event; a partial event or whitespace does not count."""
+    if not run_facts.events:
+        return Evaluation(False, "no events")
+    at_ms = run_facts.events[0].at_ms
+    return Evaluation(at_ms <= expectation["ms"], milliseconds(at_ms), at_ms)
+
+
+def _complete_within(
+    expectation: ExpectationValue, run_facts: RunFacts, _: StepLimit
+) -> Evaluation:
+    """Compare the time of completion; a run in any other final state fails."""
+    ended = run_facts.ended_ms
+    if run_facts.state != "completed":
+        return Evaluation(False, f"not completed: {run_facts.state}", run_facts.state)
+    if ended is None:
+        return Evaluation(None, "The end time of the run is unknown.")
+    return Evaluation(ended <= expectation["ms"], milliseconds(ended), ended)
+
+
+def _no_gap_over(
+    expectation: ExpectationValue, run_facts: RunFacts, limit: StepLimit
+) -> Evaluation:
+    """Measure from event to event, and from the last one to the end of the run.
+
+    `first_within` is about the time before the first event. Heartbeats are not events.
+    """
+    events = run_facts.events
+    if not events:
+        return Evaluation(False, "no events")
+    limit.take(len(events))
+    marks = [each.at_ms for each in events]
+    if run_facts.ended_ms is not None:
+        marks.append(max(run_facts.ended_ms, marks[-1]))
+    gaps = [after - before for before, after in pairwise(marks)]
+    if not gaps:
+        return Evaluation(True, "only one event", 0)
+    longest = max(gaps)
+    at = gaps.index(longest)
+    one, other = (_event_label(events, index) for index in (at, at + 1))
+    value = {"ms": round(longest, 3), "from": one, "to": other}
+    words = f"{milliseconds(longest)}, from {one} to {other}"
+    return Evaluation(longest <= expectation["ms"], words, value)
+
+
+def _event_label(events: Sequence[TimedEvent], index: int) -> str:
+    return f"event {index + 1} ({events[index].kind})" if index < len(events) else "the end"
+
+
+def _order(expectation: ExpectationValue, run_facts: RunFacts, limit: StepLimit) -> Evaluation:
+    """Search for each kind after the previous one.
+
+    Other events may come before, between and after them. A kind that is listed twice has to occur
+    twice.
+    """
+    limit.take(len(run_facts.events))
+    kinds = [each.kind for each in run_facts.events]
+    rest = iter(kinds)
+    met = all(kind in rest for kind in expectation["events"])
+    # Equal neighbours are joined: "result × 3".
+    runs = [(kind, len(list(run))) for kind, run in groupby(kinds)]
+    value = [f"{kind} × {count:,}" if count > 1 else kind for kind, count in runs]
+    words = ", ".join(value[:_MAX_LISTED_EVENTS]) or "no events"
+    left = len(value) - _MAX_LISTED_EVENTS
+    words += f", … {left} more" if left > 0 else ""
+    return Evaluation(met, words, value[:_MAX_LISTED_EVENTS])
+
+
 # The table
 
-_ALL_TYPES: tuple[ExpectationType, ...] = (
-    *_fact_types(),
-    ResultsExpectation(),
-    JsonExpectation(),
-    FirstWithin(),
-    CompleteWithin(),
-    NoGapOver(),
-    Order(),
-    ConformanceExpectation(),
-    FailureExpectation(),
-)
+_MS = ExpectationField(
+    "ms", "milliseconds", "number", default="2000",
+    shape={"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000_000},
+)  # fmt: skip
+
+_ALL_TYPES = (
+    ExpectationType(
+        "state", "State", lambda it: f"the state is {it['equals']}", _fact,
+        (ExpectationField("equals", "is", "choice", _words(*STATES)),),
+    ),
+    ExpectationType(
+        "outcome", "Outcome", lambda it: f"the outcome is {it['equals']}", _fact,
+        (ExpectationField("equals", "is", "choice", _words(*OUTCOMES)),),
+    ),
+    ExpectationType(
+        "status", "HTTP status", lambda it: f"the HTTP status is {it['equals']}", _fact,
+        (
+            ExpectationField(
+                "equals", "is", "number", default="200",
+                shape={"type": "integer", "minimum": 100, "maximum": 599},
+            ),
+        ),
+    ),
+    ExpectationType(
+        "response_type", "Response type", lambda it: f"the response type is {it['equals']}", _fact,
+        # A response type is one of the outcomes, except "none".
+        (ExpectationField("equals", "is", "text", default="answer"),),
+    ),
+    ExpectationType(
+        "results", "Number of results", _describe_results, _results,
+        (
+            ExpectationField("min", "at least", "number", default="1", is_required=False),
+            ExpectationField("max", "at most", "number", example="any", is_required=False),
+            ExpectationField("exact", "exactly", "number", example="any", is_required=False),
+        ),
+    ),
+    ExpectationType(
+        "json", "Value in the response", _describe_json, _json,
+        (
+            ExpectationField("path", "at the path", "path", default="$.results[0].name"),
+            ExpectationField(
+                "exists", "whether it exists", "flag", (("true", "yes"), ("false", "no")),
+                operator="exists",
+            ),
+            ExpectationField(
+                "equals", "the value", "json", example="text, 3 or true", operator="equals"
+            ),
+            ExpectationField("contains", "the value", "json", example="pasta", operator="contains"),
+            ExpectationField(
+                "matches", "the pattern", "text", default=".", operator="matches",
+                shape={"type": "string", "maxLength": 1000},
+            ),
+            ExpectationField("is", "the type", "choice", _words(*TYPES), operator="is of type"),
+            ExpectationField(
+                "every", "multiple values", "flag",
+                (("", "any must match"), ("true", "all must match")), is_required=False,
+            ),
+        ),
+    ),
+    ExpectationType(
+        "first_within", "First event within",
+        lambda it: f"the first event is received within {milliseconds(it['ms'])}",
+        _first_within, (_MS,),
+    ),
+    ExpectationType(
+        "complete_within", "Complete within",
+        lambda it: f"the response is complete within {milliseconds(it['ms'])}",
+        _complete_within, (_MS,),
+    ),
+    ExpectationType(
+        "no_gap_over", "No gap over",
+        lambda it: f"no gap between events is longer than {milliseconds(it['ms'])}",
+        _no_gap_over, (_MS,),
+    ),
+    ExpectationType(
+        "order", "Order of events",
+        lambda it: f"the events are in this order: {', then '.join(it['events'])}", _order,
+        (
+            ExpectationField(
+                "events", "in this order", "words", default="started, result, completed"
+            ),
+        ),
+    ),
+    ExpectationType(
+        "conformance", "Conformance",
+        lambda it: f"no {' or '.join(map(str.upper, _LEVELS[it['level']]))} violations",
+        _conformance,
+        (
+            ExpectationField(
+                "level", "with", "choice",
+                (("must", "no MUST violations"), ("should", "no MUST or SHOULD violations")),
+            ),
+        ),
+    ),
+    ExpectationType(
+        "failure", "Failure code", lambda it: f"the failure code is {it['code']}", _failure,
+        (ExpectationField("code", "is", "text", default="NO_RESULTS"),),
+    ),
+)  # fmt: skip
 
 EXPECTATION_TYPES: Mapping[str, ExpectationType] = {kind.type: kind for kind in _ALL_TYPES}
+#: Words by the operators of a `json` expectation.
+JSON_OPERATORS = {
+    field.name: field.operator for field in EXPECTATION_TYPES["json"].fields if field.operator
+}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -15,7 +13,6 @@ from playground.expectations.expectation_types import EXPECTATION_TYPES, JSON_OP
 from playground.expectations.jsonpath import PathError, compile_path
 from playground.expectations.regex import PatternError, compile_pattern
 from playground.expectations.values import type_of, value_as_text
-from playground.protocols.events import EVENT_LABELS
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.json_pointer import escape, pointer_of
 from playground.variables.names import is_name
@@ -30,10 +27,18 @@ MAX_EXPECTATIONS = MAX_CAPTURES = 100
 @cache
 def schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of a list of expectations. Shared: do not modify it."""
-    text = resources.files(__package__).joinpath("schema.json").read_text("utf-8")
-    found: dict[str, Any] = json.loads(text)
-    found["$defs"]["order"]["properties"]["events"]["items"] = {"enum": list(EVENT_LABELS)}
-    return found
+    types = {name: kind.schema for name, kind in EXPECTATION_TYPES.items()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "array",
+        "maxItems": MAX_EXPECTATIONS,
+        "items": {
+            "type": "object",
+            "required": ["type"],
+            "oneOf": [{"$ref": f"#/$defs/{name}"} for name in types],
+        },
+        "$defs": types,
+    }
 
 
 def check_schema(expectations: Any) -> list[RequestProblem]:
@@ -98,8 +103,7 @@ def check_captures(captures: Any) -> list[RequestProblem]:
 
 @cache
 def _validator(name: str) -> Draft202012Validator:
-    whole = schema()
-    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": whole["$defs"]})
+    return Draft202012Validator(EXPECTATION_TYPES[name].schema)
 
 
 def _beyond_schema(expectation: Mapping[str, Any]) -> Iterator[RequestProblem]:
@@ -145,7 +149,6 @@ def _problems_of(error: ValidationError) -> Iterator[RequestProblem]:
             yield _error(pointer, message.format(value_as_text(expected)))
 
 
-_UNKNOWN_MEMBER = "Unknown member."
 _MESSAGES = {
     "oneOf": f"Use exactly one of {', '.join(JSON_OPERATORS)}.",
     "minProperties": "Add min, max or exact.",
