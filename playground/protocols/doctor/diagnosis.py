@@ -17,7 +17,7 @@ from playground.protocols.doctor import advice, steps
 from playground.protocols.doctor.causes import cause_of_diagnosis
 from playground.protocols.doctor.evidence import Evidence, evidence_of
 from playground.protocols.doctor.kinds import KINDS, MCP, NLWEB, DetectedProtocol, kind_of
-from playground.protocols.doctor.probes import END_SESSION, Probe, first_detected, ordered
+from playground.protocols.doctor.probes import END_SESSION, first_detected, ordered
 from playground.protocols.doctor.steps import DiagnosisContext, StepStatus
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame
@@ -48,16 +48,12 @@ def announce(target: Target) -> list[AnnouncedCall]:
     """Return every call that a diagnosis of the target may make."""
     found: list[AnnouncedCall] = []
     for probe in (*ordered(target), END_SESSION):
-        call = probe.make(_as_sent(target, probe), {})
+        call = probe.call(target, {})
         if call is not None:
             has_auth = bool(target.headers) and not probe.without_credentials
             found.append(AnnouncedCall(probe.purpose, probe.when, call.method, call.url, has_auth))
     other = _with_other_scheme(target.url)
     return [*found, AnnouncedCall(_OTHER_SCHEME, _IF_SILENT, other.method, other.url, False)]
-
-
-def _as_sent(target: Target, probe: Probe) -> Target:
-    return replace(target, headers=()) if probe.without_credentials else target
 
 
 class Diagnosis:
@@ -99,14 +95,14 @@ class Diagnosis:
         Make it after all others. Its response is no evidence.
         """
         is_due = END_SESSION.is_due(self._target, self._found)
-        return END_SESSION.make(self._target, self._found) if is_due else None
+        return END_SESSION.call(self._target, self._found) if is_due else None
 
     def _calls(self) -> Iterator[tuple[str, HttpCall]]:
         if self._url_error:
             return
         for probe in ordered(self._target):
-            target = _as_sent(self._target, probe)
-            call = probe.make(target, self._found) if probe.is_due(target, self._found) else None
+            is_due = probe.is_due(self._target, self._found)
+            call = probe.call(self._target, self._found) if is_due else None
             if call is None:
                 continue
             own = self._target.url

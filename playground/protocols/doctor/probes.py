@@ -32,6 +32,8 @@ QUERY, TOKEN = "hello", "nlweb-playground-no-such-promise"
 EvidenceByCall = Mapping[str, Evidence]
 #: (target, evidence so far) to the call; None if it makes no sense for this target.
 Maker = Callable[[Target, EvidenceByCall], HttpCall | None]
+#: (target, evidence so far) to the URL that a call is made for; "" if there is none.
+Place = Callable[[Target, EvidenceByCall], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,14 @@ class Probe:
     is_due: Callable[[Target, EvidenceByCall], bool] = lambda _, __: True
     #: Its condition in words; "" for always.
     when: str = ""
+    url: Place = lambda target, _: target.url
     #: Whether it is sent without the agent's credentials.
     without_credentials: bool = False
+
+    def call(self, target: Target, found: EvidenceByCall) -> HttpCall | None:
+        headers = () if self.without_credentials else target.headers
+        url = self.url(target, found)
+        return self.make(replace(target, url=url, headers=headers), found) if url else None
 
 
 def ordered(target: Target) -> list[Probe]:
@@ -113,18 +121,16 @@ def _ask_otherwise(target: Target, _: EvidenceByCall) -> HttpCall:
 def _ask_at(name: str, prefix: str | None) -> Probe:
     """Return the query at the path `prefix`; None for the base of the agent's path."""
 
-    def make(target: Target, found: EvidenceByCall) -> HttpCall | None:
+    def url(target: Target, _: EvidenceByCall) -> str:
         parts = urlsplit(target.url)
         base = base_path(parts.path)
         path = base if prefix is None else prefix
         known = parts.path.rstrip("/").removesuffix("/ask")
-        if path == known or (prefix is not None and path == base):
-            return None  # Another probe sends the query there.
-        moved = replace(target, url=urlunsplit(parts._replace(path=path)), binding="http")
-        return _ask_as_configured(moved, found)
+        is_asked = path == known or (prefix is not None and path == base)
+        return "" if is_asked else urlunsplit(parts._replace(path=path))
 
-    purpose = "The same query at another path."
-    return Probe(name, purpose, make, _is_ask_missing, "if there is no /ask at the URL")
+    purpose, when = "The same query at another path.", "if there is no /ask at the URL"
+    return Probe(name, purpose, _ask_as_configured, _is_ask_missing, when, url)
 
 
 def _is_ask_missing(_: Target, found: EvidenceByCall) -> bool:
@@ -168,10 +174,17 @@ NLWEB_PROBES = (
 # --- MCP --------------------------------------------------------------------------------------
 
 
-def _derived_mcp_url(target: Target) -> str:
+def _at_mcp(target: Target, _: EvidenceByCall) -> str:
     """Return the URL below the given one that most MCP servers have, "" if it is the given one."""
     is_given = target.binding == "mcp" or urlsplit(target.url).path.rstrip("/").endswith("/mcp")
     return "" if is_given else f"{_base(target.url)}/mcp"
+
+
+def _at_answer(target: Target, found: EvidenceByCall) -> str:
+    """Return the URL at which the handshake was answered."""
+    answer = first_detected(found, MCP)
+    is_derived = answer is not None and answer.name.endswith("-at-mcp")
+    return _at_mcp(target, found) if is_derived else target.url
 
 
 def _discover(target: Target, _: EvidenceByCall) -> HttpCall:
@@ -181,23 +194,6 @@ def _discover(target: Target, _: EvidenceByCall) -> HttpCall:
 
 def _initialize(target: Target, _: EvidenceByCall) -> HttpCall:
     return mcp.post_message(target, mcp.initialize(1))
-
-
-def _at_mcp(make: Maker) -> Maker:
-    """Return the maker of the same call at the derived URL."""
-
-    def make_there(target: Target, found: EvidenceByCall) -> HttpCall | None:
-        url = _derived_mcp_url(target)
-        return make(replace(target, url=url), found) if url else None
-
-    return make_there
-
-
-def _at_answer(target: Target, found: EvidenceByCall) -> Target:
-    """Return the target with the URL at which the handshake was answered."""
-    answer = first_detected(found, MCP)
-    is_derived = answer is not None and answer.name.endswith("-at-mcp")
-    return replace(target, url=_derived_mcp_url(target)) if is_derived else target
 
 
 def _session(found: EvidenceByCall) -> tuple[str, str]:
@@ -210,17 +206,14 @@ def _session(found: EvidenceByCall) -> tuple[str, str]:
 
 def _initialized(target: Target, found: EvidenceByCall) -> HttpCall:
     version, session = _session(found)
-    return mcp.post_message(
-        _at_answer(target, found), mcp.initialized(), version=version, session=session
-    )
+    return mcp.post_message(target, mcp.initialized(), version=version, session=session)
 
 
 def _tools(target: Target, found: EvidenceByCall) -> HttpCall:
     version, session = _session(found)
     message = mcp.list_tools(2) if version else mcp.list_tools(2, meta=mcp.stateless_meta())
-    return mcp.post_message(
-        _at_answer(target, found), message, version=version or STATELESS_VERSION, session=session
-    )
+    version = version or STATELESS_VERSION
+    return mcp.post_message(target, message, version=version, session=session)
 
 
 def _is_without_mcp(_: Target, found: EvidenceByCall) -> bool:
@@ -251,16 +244,18 @@ MCP_PROBES = (
     Probe(
         "discover-at-mcp",
         "MCP: server/discover at /mcp.",
-        _at_mcp(_discover),
+        _discover,
         _is_without_mcp,
         "if the URL is not that of an MCP server",
+        _at_mcp,
     ),
     Probe(
         "initialize-at-mcp",
         "MCP: initialize at /mcp.",
-        _at_mcp(_initialize),
+        _initialize,
         _is_without_mcp,
         "if server/discover is not supported there",
+        _at_mcp,
     ),
     Probe(
         "old-transport",
@@ -275,6 +270,7 @@ MCP_PROBES = (
         _initialized,
         lambda _, found: bool(_session(found)[0]),
         "if a session was initialized",
+        _at_answer,
     ),
     Probe(
         "tools",
@@ -282,6 +278,7 @@ MCP_PROBES = (
         _tools,
         lambda _, found: first_detected(found, MCP) is not None,
         "if an MCP server responds",
+        _at_answer,
     ),
 )
 
@@ -289,9 +286,10 @@ MCP_PROBES = (
 END_SESSION = Probe(
     "end-session",
     "MCP: DELETE, to end the session.",
-    lambda target, found: mcp.end_session(_at_answer(target, found), *_session(found)),
+    lambda target, found: mcp.end_session(target, *_session(found)),
     lambda _, found: bool(_session(found)[1]),
     "if a session was initialized",
+    _at_answer,
 )
 
 
@@ -302,11 +300,10 @@ def _message(target: Target, _: EvidenceByCall) -> HttpCall:
     return http.post(target, "", agent_api.new_request("1", QUERY, streaming=True), streaming=True)
 
 
-def _message_at_process(target: Target, found: EvidenceByCall) -> HttpCall | None:
+def _at_process(target: Target, _: EvidenceByCall) -> str:
     path = urlsplit(target.url).path.rstrip("/")
-    if kind_of(target) == AGENT_API or path.endswith("/process"):
-        return None
-    return _message(replace(target, url=f"{_base(target.url)}/process"), found)
+    is_given = kind_of(target) == AGENT_API or path.endswith("/process")
+    return "" if is_given else f"{_base(target.url)}/process"
 
 
 def _is_without_agent_api(_: Target, found: EvidenceByCall) -> bool:
@@ -320,9 +317,10 @@ AGENT_API_PROBES = (
     Probe(
         "agent-api-at-process",
         f"Agent API: the message “{QUERY}” at /process.",
-        _message_at_process,
+        _message,
         _is_without_agent_api,
         "if the URL is not that of an Agent API agent",
+        _at_process,
     ),
 )
 
