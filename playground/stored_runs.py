@@ -28,7 +28,7 @@ from playground.models.promises import (
     promise_before,
     session_context_before,
 )
-from playground.protocols import registry
+from playground.protocols import lenient, registry
 from playground.protocols.events import EntryRef, Event, Failure, event_label
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import Frame
@@ -101,7 +101,7 @@ def run_facts(run: Run, frames: Iterable[Frame] | None = None) -> RunFacts:
         state=run.state,
         outcome=run.outcome,
         status=run.status,
-        response_type=response_type if isinstance(response_type, str) else "",
+        response_type=lenient.text(response_type),
         results=run.results,
         document=document,
         events=tuple(timed_events),

@@ -31,7 +31,7 @@ from playground.base.credentials import clean_url_template, without_credentials
 from playground.base.fields import parse_document, parse_header_templates, parse_json_value
 from playground.engine.preparation import agent_for_url, version_and_binding
 from playground.models import Agent
-from playground.protocols import registry
+from playground.protocols import lenient, registry
 from playground.protocols.deep_links import workbench_link
 from playground.protocols.origins import MAX_URL, same_origin
 from playground.transport import check_url
@@ -195,8 +195,5 @@ def _valid_url(text: str) -> str:
 
 def _document(query: QueryDict) -> dict[str, Any] | None:
     """Return the document in the URL, None where there is none or it is invalid."""
-    try:
-        document = json.loads(query.get("request", "")[:MAX_LINK])
-    except (ValueError, RecursionError):
-        return None
+    document = lenient.decode(query.get("request", "")[:MAX_LINK])
     return document if isinstance(document, dict) else None

@@ -35,7 +35,7 @@ from playground.engine.runs import RunParent, create_run
 from playground.models import ActionServer, Agent, Run, RunKind
 from playground.models.conversations import ancestors
 from playground.models.rows import owner_of
-from playground.protocols import a2a, registry
+from playground.protocols import a2a, lenient, registry
 from playground.protocols.actions import (
     UNSET,
     Action,
@@ -119,7 +119,7 @@ def label_of(action: Action) -> str:
 
 def _action_key(run: Run) -> tuple[str, ...]:
     """Return the key that runs of the same action share, however its parameters were edited."""
-    request = _members(run.request)
+    request = lenient.members(run.request)
     url = value_text(request.get("url")).partition("?")[0]
     return value_text(request.get("action")), value_text(request.get("method")), url
 
@@ -308,7 +308,7 @@ class ActionPanel:
         The source is `yours`, `credentials`, `action`, or "" for a header of the playground.
         """
         credentials = dict(self.agent.auth_headers()) if self.sends_credentials else {}
-        own = _members(_members(self.action.raw).get("headers"))
+        own = lenient.members(lenient.members(self.action.raw).get("headers"))
         names = (("action", own), ("credentials", credentials), ("yours", dict(self.headers)))
         sources = {str(each).strip().lower(): source for source, found in names for each in found}
         return [(*row, sources.get(row[0].lower(), "")) for row in self.call["headers"]]
@@ -381,7 +381,7 @@ class McpServerView(_ServerView):
     @property
     def name(self) -> str:
         """Return the name that the server gives, "" for none."""
-        info = _members(_members(self.description).get("server"))
+        info = lenient.members(lenient.members(self.description).get("server"))
         return value_text(info.get("title") or info.get("name"), 80)
 
     @cached_property
@@ -448,10 +448,6 @@ def _name_choices(names: Sequence[str], wanted: str) -> dict[str, Any]:
         "more": max(0, len(names) - MAX_NAMES),
         "near": value_text(near[0], 80) if near else "",
     }
-
-
-def _members(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _policy_error(url: str) -> str:

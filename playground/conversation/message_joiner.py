@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from playground.protocols import lenient
 from playground.protocols.agent_api.constants import CLIENT_CALLS
 from playground.protocols.agent_api.parts import join
 from playground.protocols.events import (
@@ -222,8 +223,8 @@ class MessageJoiner:
             joined.status = event.status or joined.status
             joined.usage = event.usage if event.usage is not None else joined.usage
             joined.raw = event.raw if event.raw is not None else joined.raw
-            joined.type = _text(joined.read("type")) or joined.type
-            joined.role = _text(joined.read("role")) or joined.role
+            joined.type = lenient.text(joined.read("type")) or joined.type
+            joined.role = lenient.text(joined.read("role")) or joined.role
         return joined
 
     def _add_call(self, event: ToolCall) -> JoinedMessage | None:
@@ -254,7 +255,3 @@ class MessageJoiner:
         caller.output, output_message.caller = output_message.tool_output, caller
         for each in (caller, output_message):
             self._changed[each.ref] = each
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

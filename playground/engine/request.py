@@ -18,7 +18,7 @@ from typing import Any
 
 from playground.base.credentials import clean_headers
 from playground.models import Agent, Run, RunSource, SavedRequest
-from playground.protocols import registry
+from playground.protocols import lenient, registry
 from playground.protocols.exchange import RequestProblem, Target
 from playground.protocols.http import merge_headers
 from playground.protocols.origins import is_allowed_origin, origin_of, same_origin, url_over_binding
@@ -334,7 +334,7 @@ def action_request(
         binding,
         "",
         headers=tuple(merge_headers(own, headers)),
-        mcp_version=version if isinstance(version, str) else "",
+        mcp_version=lenient.text(version),
         resume=resume,
     )
     return PreparedRequest(

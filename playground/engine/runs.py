@@ -22,7 +22,7 @@ from playground.models.columns import storable, text_bytes
 from playground.models.driving import driver_columns, mark_interrupted
 from playground.models.runs import REQUEST_COLUMNS
 from playground.models.storage import MAKE_ROOM, no_room
-from playground.protocols import registry
+from playground.protocols import lenient, registry
 from playground.protocols.exchange import Target
 from playground.protocols.problems import Problem, Stage
 
@@ -198,6 +198,5 @@ def _unfinished(owner: int | None, kind: str) -> QuerySet[Run]:
 
 def _text(target: Target, request: Mapping[str, Any]) -> str:
     if target.protocol == registry.ACTION:
-        action = request.get("action")
-        return action if isinstance(action, str) else ""
+        return lenient.text(request.get("action"))
     return registry.request_text(target.protocol, request)

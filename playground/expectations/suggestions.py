@@ -7,6 +7,7 @@ from typing import Any
 
 from playground.expectations.expectation_types import milliseconds
 from playground.expectations.facts import RunFacts
+from playground.protocols import lenient
 
 #: Factor between the time that was measured and the time that is suggested.
 _TIME_FACTOR = 2
@@ -17,7 +18,7 @@ def suggestions(run_facts: RunFacts, expectations: Any) -> list[dict[str, Any]]:
 
     Types that the request already expects are left out.
     """
-    expected = expectations if isinstance(expectations, list) else []
+    expected = lenient.items(expectations)
     expected_types = {each.get("type") for each in expected if isinstance(each, dict)}
     found = [*_from_outcome(run_facts), *_from_response(run_facts)]
     return [

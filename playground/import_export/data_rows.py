@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from playground.protocols import json_decoder, json_errors
+from playground.protocols import json_decoder, json_errors, lenient
 from playground.variables.names import is_name
 
 #: Limits on the lines of a text of assignments, and on its characters.
@@ -36,10 +36,7 @@ def parse_assignment(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not is_name(name):
         raise AssignmentError("expected name=value")
-    try:
-        return name, json_decoder.decode(value)
-    except (ValueError, RecursionError):
-        return name, value
+    return name, lenient.decode(value, value)
 
 
 def parse_assignments(text: str) -> dict[str, Any]:

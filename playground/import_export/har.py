@@ -28,7 +28,7 @@ from playground.import_export.http_request import (
 )
 from playground.import_export.snippets import stored_call
 from playground.models import Run
-from playground.protocols import registry
+from playground.protocols import lenient, registry
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind, is_reused
 from playground.protocols.http import read_head
 from playground.protocols.problems import Problem
@@ -104,10 +104,10 @@ def _request_fields(entry: Any) -> tuple[dict[str, Any], list[str]]:
 
 def _header_pairs(rows: Any) -> Iterator[tuple[str, str]]:
     """Yield the valid headers, without the pseudo-headers of HTTP/2."""
-    for row in rows if isinstance(rows, list) else []:
+    for row in lenient.items(rows):
         name, value = (row.get("name"), row.get("value")) if isinstance(row, Mapping) else (0, 0)
         if isinstance(name, str) and not name.startswith(":"):
-            yield name, value if isinstance(value, str) else ""
+            yield name, lenient.text(value)
 
 
 def _body(data: Mapping[str, Any]) -> tuple[str | None, str]:
@@ -123,7 +123,7 @@ def _body(data: Mapping[str, Any]) -> tuple[str | None, str]:
         except ValueError:
             raise UnsupportedRequestError("The body is not text.") from None
     body = text if isinstance(text, str) and text else None
-    return body, media_type if isinstance(media_type, str) else ""
+    return body, lenient.text(media_type)
 
 
 _NO_SIZE = -1

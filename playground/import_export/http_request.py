@@ -7,7 +7,6 @@ looked up.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -32,7 +31,7 @@ from playground.collections.fixture_validation import validate_field
 from playground.models.collections import RESERVED, STEP
 from playground.models.columns import storable
 from playground.protocols import headers as header_rules
-from playground.protocols import registry
+from playground.protocols import lenient, registry
 from playground.protocols.mcp.messages import CALL
 from playground.protocols.nlweb.legacy import parameters_of_members
 from playground.variables.names import PLACEHOLDER
@@ -353,10 +352,7 @@ def _value(name: str, value: Any) -> Any:
     """Return the value of a parameter; `prev` is a list, written as JSON in a URL."""
     if name != "prev" or not isinstance(value, str):
         return value
-    try:
-        found = json.loads(value)
-    except (ValueError, RecursionError):
-        return [value]
+    found = lenient.decode(value)
     return found if isinstance(found, list) else [value]
 
 

@@ -39,7 +39,7 @@ from playground.import_export.http_request import (
 )
 from playground.lesson_format import lesson_problems, with_requests
 from playground.models.columns import storable
-from playground.protocols import registry
+from playground.protocols import lenient, registry
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Target
 from playground.protocols.headers import is_credential, is_token
@@ -122,7 +122,7 @@ class _CollectionReader:
         """Read all items: first those without a folder, in the order in which they are shown."""
         self._read_level(items, "/item", (), None, self._whole.get("auth"))
         self._built.check()
-        own = self._own if isinstance(self._own, dict) else {}
+        own = lenient.members(self._own)
         name, slug = _name(self._info.get("name"), "Collection"), own.get("slug")
         lesson = own.get("lesson")
         if lesson is not None and not any(lesson_problems(lesson)):
@@ -165,8 +165,7 @@ class _CollectionReader:
         path = (*parents, _name(item.get("name"), "Folder"))
         name = " / ".join(path)
         inner = item["item"]
-        extension = item.get(EXTENSION_KEY)
-        own = extension if isinstance(extension, dict) else {}
+        own = lenient.members(item.get(EXTENSION_KEY))
         text = _text(item.get("description"))
         description = self._with_notes(at, text, self._script_notes(item))
         is_needed = any(isinstance(each, dict) and "request" in each for each in inner)
@@ -246,7 +245,7 @@ def read_variables(text: str) -> list[ImportedVariable]:
 
 
 def _variables(rows: Any) -> Iterator[ImportedVariable]:
-    for row in rows if isinstance(rows, list) else []:
+    for row in lenient.items(rows):
         name = row.get("key") if isinstance(row, dict) else None
         if isinstance(name, str) and name:
             is_secret = row.get("type") == "secret" or is_credential(name)
@@ -295,7 +294,7 @@ def _text(value: Any) -> str:
     """Return a description: text, or an object that holds it."""
     if isinstance(value, Mapping):
         value = value.get("content")
-    return value if isinstance(value, str) else ""
+    return lenient.text(value)
 
 
 def _convert_variables(text: str) -> str:
@@ -356,7 +355,7 @@ def _join(value: Any, sign: str) -> str:
     if isinstance(value, list):
         parts = (part.get("value") if isinstance(part, Mapping) else part for part in value)
         return sign.join(part for part in parts if isinstance(part, str))
-    return value if isinstance(value, str) else ""
+    return lenient.text(value)
 
 
 def _headers(value: Any) -> list[tuple[str, str]]:
@@ -402,7 +401,7 @@ def _encoded(value: Any) -> str:
 
 
 def _enabled_rows(value: Any) -> list[Mapping[str, Any]]:
-    rows = value if isinstance(value, list) else []
+    rows = lenient.items(value)
     return [row for row in rows if isinstance(row, Mapping) and row.get("disabled") is not True]
 
 

@@ -23,7 +23,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import unquote_plus
 
-from playground.protocols import explanations, json_decoder, schemas
+from playground.protocols import explanations, lenient, schemas
 from playground.protocols.explanations import Explanation
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.json_members import JsonPart, scalar, scalars_of, scan
@@ -468,7 +468,9 @@ class Annotator:
         """Yield the documents of the protocol in a message of MCP."""
         if self._protocol not in ("nlweb", "agent-api") or not isinstance(message, Mapping):
             return
-        params, result, error = (_object(message.get(key)) for key in ("params", "result", "error"))
+        params, result, error = (
+            lenient.members(message.get(key)) for key in ("params", "result", "error")
+        )
         if message.get("method") == "tools/call":
             arguments = params.get("arguments")
             schema = explanations.schema_of_request(self._protocol, arguments)
@@ -611,12 +613,7 @@ def _shape(frame: Frame) -> Any:
 
 def _value_of(text: str) -> Any:
     """Return the value of a JSON text; `_UNKNOWN` if it is invalid or nested too deep."""
-    if json_decoder.exceeds_depth(text, _MAX_DEPTH):
-        return _UNKNOWN
-    try:
-        return json_decoder.decode(text)
-    except (ValueError, RecursionError):
-        return _UNKNOWN
+    return lenient.decode(text, _UNKNOWN, max_depth=_MAX_DEPTH)
 
 
 def _kind_of(part: JsonPart) -> AnnotationKind:
@@ -629,7 +626,7 @@ def _values_in(text: str, part: JsonPart) -> list[str]:
     """Return a short value, or the values of a short list, as texts."""
     if part.kind == "array" and part.end - part.value_start <= 200:
         value = _value_of(text[part.value_start : part.end])
-        return [_value_text(each) for each in value] if isinstance(value, list) else []
+        return [_value_text(each) for each in lenient.items(value)]
     if part.kind not in ("string", "other"):
         return []
     return [_value_text(scalar(text, part))]
@@ -658,10 +655,6 @@ def _problem_of(
     if is_cut:
         name, note = "incomplete", "The JSON ends before it is complete."
     yield Annotation(start, end, AnnotationKind.PROBLEM, name, note=note)
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _key(place: SchemaPlace) -> tuple[str, str, str]:

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from playground.protocols import schemas
+from playground.protocols import lenient, schemas
 from playground.protocols.json_pointer import descend, keys_of, resolve
 from playground.protocols.nlweb.requests import operation
 from playground.protocols.schema_check import holds
@@ -112,7 +112,7 @@ def schema_of_response(protocol: str, version: str, document: Any, event: str = 
     Raises `ValueError` for a protocol or version without schemas.
     """
     known = schemas.names(protocol, version)
-    members: Mapping[str, Any] = document if isinstance(document, Mapping) else {}
+    members = lenient.members(document)
     meta = members.get("_meta")
     kind = meta.get("response_type") if isinstance(meta, Mapping) else members.get("object")
     candidates = (f"event-{event}", str(kind).lower(), "error" if "error" in members else "")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from playground.protocols import lenient
 from playground.protocols.events import (
     Completed,
     Content,
@@ -121,7 +122,7 @@ def late_meta(event: Event) -> Mapping[str, Any]:
     """Return the metadata of a note that is about them; empty for any other event."""
     data = event.data if type(event) is Note and event.name in _META_NOTES else None
     meta = (data.get("_meta") or data.get("meta")) if isinstance(data, Mapping) else None
-    return meta if isinstance(meta, Mapping) else {}
+    return lenient.members(meta)
 
 
 def format_facts(meta: Mapping[str, Any]) -> dict[str, Any]:

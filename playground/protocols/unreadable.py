@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from playground.protocols import challenges
+from playground.protocols import challenges, lenient
 from playground.protocols.json_decoder import MAX_VALUES, TooManyValuesError
 from playground.protocols.problems import Problem, Stage
 
@@ -99,7 +99,7 @@ def unreadable_problem(
 
 def foreign_protocol(payload: Any) -> str:
     """Return the name of a protocol that the playground does not support, "" for none."""
-    members = payload if isinstance(payload, Mapping) else {}
+    members = lenient.members(payload)
     for key, values, name in _FOREIGN:
         if isinstance(value := members.get(key), str) and re.fullmatch(values, value):
             return name

@@ -24,6 +24,7 @@ from playground.expectations import (
 )
 from playground.expectations.suggestions import suggestions
 from playground.models import Environment, Run
+from playground.protocols import lenient
 from playground.protocols.exchange import RequestProblem
 from playground.stored_runs import once_per_run, run_facts
 from playground.ui.formatting import pretty, readable
@@ -143,7 +144,7 @@ def _substituted(
         return expectations, [RequestProblem("", str(error), "error")]
     secrets = [
         RequestProblem(f"/{place}", expectation_error(found.secrets), "error")
-        for place, each in enumerate(expectations if isinstance(expectations, list) else ())
+        for place, each in enumerate(lenient.items(expectations))
         if set(found.secrets).intersection(names_in(each))
     ]
     return values, secrets + [

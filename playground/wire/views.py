@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from itertools import islice
 from operator import itemgetter
 from typing import Any
@@ -22,6 +22,7 @@ from playground.conversation.updates import WINDOW
 from playground.models import Run
 from playground.models.conversations import Turn, branch_queries, turn_of
 from playground.models.runs import CHUNK
+from playground.protocols import lenient
 from playground.protocols.diff.json_values import Values
 from playground.protocols.events import Event, Failure, Message, Result, event_label
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
@@ -267,7 +268,6 @@ def _changes(turn: Turn) -> list[Change]:
     """
     if turn.returned_session_context is None:
         return []
-    sent = turn.sent_session_context
-    before = sent if isinstance(sent, Mapping) else {}
+    before = lenient.members(turn.sent_session_context)
     found = Values(by_place=True, levels=MAX_DEPTH).changes(before, turn.returned_session_context)
     return [change_of(each) for each in islice(found, MAX_CHANGES)]

@@ -43,7 +43,7 @@ from playground.engine.request import PreparedRequest
 from playground.engine.runs import RunParent
 from playground.models import Agent, Run, RunState
 from playground.models.conversations import turn_of
-from playground.protocols import json_decoder, raw, registry
+from playground.protocols import lenient, raw, registry
 from playground.protocols.mcp.versions import VERSIONS
 from playground.variables.names import literal, names_in
 
@@ -274,10 +274,7 @@ def _assign(document: dict[str, Any], assignment: str) -> None:
     keys = path.split(".")
     if not equals or not all(keys):
         raise CommandError(f"--set expects path=value, not {assignment!r}", returncode=USAGE)
-    try:
-        value: Any = json_decoder.decode(text)
-    except (ValueError, RecursionError):
-        value = text
+    value = lenient.decode(text, text)
     place: Any = document
     for key in keys[:-1]:
         place = place.setdefault(key, {})

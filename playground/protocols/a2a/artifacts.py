@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from playground.protocols import lenient
 from playground.protocols.a2a import parts
 from playground.protocols.events import (
     Content,
@@ -118,7 +119,7 @@ class Artifacts:
 
     def _find(self, artifact: Mapping[str, Any]) -> _KnownArtifact:
         name = artifact.get("artifactId")
-        name = name if isinstance(name, str) else ""
+        name = lenient.text(name)
         if name not in self._known and len(self._known) >= MAX_ARTIFACTS:
             return _KnownArtifact(name)
         return self._known.setdefault(name, _KnownArtifact(name))

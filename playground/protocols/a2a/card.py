@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from playground.protocols import lenient
 from playground.protocols.a2a import versions
 from playground.protocols.origins import origin_of
 
@@ -131,10 +132,9 @@ def is_card(value: Any) -> bool:
 
 def read_card(value: Any) -> AgentCard:
     """Never raises."""
-    raw: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
+    raw = lenient.members(value)
     skills = raw.get("skills")
-    found = raw.get("capabilities")
-    capabilities: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
+    capabilities = lenient.members(raw.get("capabilities"))
     interfaces = tuple(_interfaces(raw))
     return AgentCard(
         name=_text(raw.get("name"), MAX_NAME),

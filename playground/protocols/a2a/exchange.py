@@ -6,10 +6,10 @@ stored run is read in the same way as a live one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from playground.protocols import json_decoder
+from playground.protocols import lenient
 from playground.protocols.a2a import messages
 from playground.protocols.a2a.card import AgentCard, is_same, url_at
 from playground.protocols.a2a.card_discovery import CardDiscovery, CardResponse, card_call
@@ -251,10 +251,5 @@ def _still_open(push_reason: str) -> Problem:
 
 def _method_and_id(call: bytes) -> tuple[str, Any]:
     body = call.partition(b"\r\n\r\n")[2].decode("utf-8", "replace")
-    try:
-        document = json_decoder.decode(body)
-    except (ValueError, RecursionError):
-        return "", None
-    if not isinstance(document, Mapping):
-        return "", None
+    document = lenient.members(lenient.decode(body))
     return str(document.get("method", "")), document.get("id")

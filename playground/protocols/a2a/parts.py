@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from playground.protocols import nlweb
+from playground.protocols import lenient, nlweb
 from playground.protocols.events import Elicitation, Event, Promise, Result, Text, Unknown
 from playground.protocols.media import media_of
 
@@ -65,19 +65,15 @@ def _file(part: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return a file as a schema.org object with name and URL, or with the size of its content."""
     inner = part.get("file")
     file: Mapping[str, Any] = inner if isinstance(inner, Mapping) else part
-    url = _text(file.get("uri") or file.get("url"))
+    url = lenient.text(file.get("uri") or file.get("url"))
     content = file.get("bytes") or file.get("raw")
     if not url and not isinstance(content, str):
         return None
     found = {
         "@type": "MediaObject",
-        "name": _text(file.get("name") or file.get("filename")) or "File",
-        "encodingFormat": _text(file.get("mimeType") or file.get("mediaType")),
+        "name": lenient.text(file.get("name") or file.get("filename")) or "File",
+        "encodingFormat": lenient.text(file.get("mimeType") or file.get("mediaType")),
         "contentUrl": url,
         "contentSize": "" if url else f"{len(str(content)) * 3 // 4:,} bytes",
     }
     return {name: value for name, value in found.items() if value}
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

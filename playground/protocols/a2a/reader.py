@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from playground.protocols import lenient
 from playground.protocols.a2a import parts, task_states
 from playground.protocols.a2a.artifacts import Artifacts
 from playground.protocols.a2a.input_required import elicitation_of
@@ -136,8 +137,7 @@ class A2AReader:
 
     def _submitted(self, seq: int, body: Mapping[str, Any]) -> list[Event]:
         """Return the events of a state alone, with the id of a task or without one."""
-        message = body.get("message")
-        text = message if isinstance(message, str) else ""
+        text = lenient.text(body.get("message"))
         names = _TASK_IDS if "jsonrpc" in body else (*_TASK_IDS, "id")
         task = next((body[name] for name in names if isinstance(body.get(name), str)), "")
         if task:
@@ -156,7 +156,7 @@ class A2AReader:
     # Status
 
     def _status(self, seq: int, status: Any) -> list[Event]:
-        status = status if isinstance(status, Mapping) else {}
+        status = lenient.members(status)
         state = task_states.get_task_state(status.get("state"))
         message = status.get("message")
         text = parts.message_text(message)
@@ -189,7 +189,7 @@ class A2AReader:
         status, history = task.get("status"), task.get("history")
         if isinstance(status, Mapping) and parts.parts_of(status.get("message")):
             return []
-        for message in reversed(history if isinstance(history, list) else []):
+        for message in reversed(lenient.items(history)):
             if isinstance(message, Mapping) and message.get("role") in ("agent", "ROLE_AGENT"):
                 return parts.read(seq, parts.parts_of(message))
         return []
@@ -197,8 +197,8 @@ class A2AReader:
     # Ids
 
     def _remember(self, task: Any, context: Any) -> None:
-        self.task = self.task or (task if isinstance(task, str) else "")
-        self.context = self.context or (context if isinstance(context, str) else "")
+        self.task = self.task or lenient.text(task)
+        self.context = self.context or lenient.text(context)
 
     def _other_task(self, kind: str, body: Mapping[str, Any]) -> str:
         """Return why a result is not about the task of this run, "" if it is."""
@@ -239,8 +239,7 @@ def _mentions_push(value: Any) -> bool:
     if not isinstance(value, Mapping):
         return False
     body = _kind_of(value)[1] or value
-    metadata = body.get("metadata")
-    holders = (value, body, metadata if isinstance(metadata, Mapping) else {})
+    holders = (value, body, lenient.members(body.get("metadata")))
     if any(not _PUSH_MEMBERS.isdisjoint(each) for each in holders):
         return True
     status = body.get("status")

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from playground.protocols import json_decoder, json_errors
+from playground.protocols import json_decoder, json_errors, lenient
 
 #: Controls of a form, choices of one, and characters of its label and its hint.
 MAX_FIELDS, MAX_OPTIONS, MAX_TEXT = 100, 200, 500
@@ -61,16 +61,14 @@ class ToolControl:
 
 def controls_of(schema: Any, arguments: Any) -> list[ToolControl]:
     """Return the controls for a tool's `inputSchema`, filled with the arguments."""
-    schema = schema if isinstance(schema, Mapping) else {}
-    properties = schema.get("properties")
-    required = schema.get("required")
-    names = required if isinstance(required, list) else []
-    given = arguments if isinstance(arguments, Mapping) else {}
+    schema = lenient.members(schema)
+    names = lenient.items(schema.get("required"))
+    given = lenient.members(arguments)
     found: list[ToolControl] = []
-    for name, each in properties.items() if isinstance(properties, Mapping) else ():
+    for name, each in lenient.members(schema.get("properties")).items():
         if len(found) == MAX_FIELDS:
             break
-        own_schema = each if isinstance(each, Mapping) else {}
+        own_schema = lenient.members(each)
         kind, options = _kind(own_schema)
         value = given[name] if name in given else own_schema.get("default")
         if kind != "json" and value is not None and not _fits(kind, options, value):
@@ -99,7 +97,7 @@ def arguments_of(
     arguments, of which those without a control are kept. An empty control omits its argument.
     """
     names = {control.name for control in controls}
-    previous = given if isinstance(given, Mapping) else {}
+    previous = lenient.members(given)
     found = {name: value for name, value in previous.items() if name not in names}
     problems: list[str] = []
     for control in controls:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from playground.protocols import error_documents
+from playground.protocols import error_documents, lenient
 from playground.protocols.agent_api import parts
 from playground.protocols.agent_api.constants import FINAL_STATUSES
 from playground.protocols.agent_api.partial_messages import (
@@ -83,15 +83,15 @@ class Messages:
         if part.get("delta") is True and value is not None:
             content.add(value)
             found.append(
-                _content_event(seq, message, content, value, _text(status), part, delta=True)
+                _content_event(seq, message, content, value, lenient.text(status), part, delta=True)
             )
             name, index = part.get("msg_id"), part.get("index")
             if kind == "text" and type(name) is str and type(index) is int:
                 self._continued[name, index] = message, content
         else:
             self._read_whole(found, seq, message, content, value, part)
-        if status != "in_progress" and _text(status) in FINAL_STATUSES:
-            self._finish(found, seq, message, content, _text(status))
+        if status != "in_progress" and lenient.text(status) in FINAL_STATUSES:
+            self._finish(found, seq, message, content, lenient.text(status))
         if part.get("error") is not None:
             found.append(error_documents.failure(seq, part["error"], part))
 
@@ -112,7 +112,7 @@ class Messages:
         part: Payload,
     ) -> None:
         """Read a complete part: new, a replacement, or the same as its pieces."""
-        status = _text(part.get("status"))
+        status = lenient.text(part.get("status"))
         if value is not None and content.replace(value):
             found.append(_content_event(seq, message, content, value, status, part))
             content.is_announced = False
@@ -135,7 +135,7 @@ class Messages:
     def message(self, found: Events, seq: int, payload: Payload) -> None:
         """Read a message that is announced, continued or complete (section "Message Model")."""
         self._continued.clear()
-        name, kind = identifier(payload.get("id")), _text(payload.get("type"))
+        name, kind = identifier(payload.get("id")), lenient.text(payload.get("type"))
         known = self._partials.find(name) if name else self._partials.open_without_id(kind)
         self._read(found, seq, payload, name, known)
 
@@ -163,14 +163,15 @@ class Messages:
         *,
         repeated: bool = False,
     ) -> None:
-        kind = _text(payload.get("type"))
+        kind = lenient.text(payload.get("type"))
         if kind == "heartbeat":
             found.extend([] if repeated else [Note(seq, "heartbeat", payload)])
             return
         message = known or self._begin(found, seq, name, payload)
-        before, message.status = message.status, _text(payload.get("status")) or message.status
+        before = message.status
+        message.status = lenient.text(payload.get("status")) or before
         message.type = kind or message.type
-        message.role = _text(payload.get("role")) or message.role
+        message.role = lenient.text(payload.get("role")) or message.role
         self._contents(found, seq, message, payload)
         if not message.is_open and before not in FINAL_STATUSES:
             for content in message.unfinished():
@@ -183,12 +184,12 @@ class Messages:
 
     def _begin(self, found: Events, seq: int, name: str, payload: Payload) -> PartialMessage:
         message = self._partials.begin(name, (seq, len(found)))
-        kind, role = _text(payload.get("type")), _text(payload.get("role"))
+        kind, role = lenient.text(payload.get("type")), lenient.text(payload.get("role"))
         if kind == "error" and parts.first_text(payload, "code", "message"):
             # It contains only the error, which has the entry.
             self._errors(found, seq, message, payload)
         else:
-            status = _text(payload.get("status"))
+            status = lenient.text(payload.get("status"))
             found.append(Message(seq, name, kind, role, status, payload or None))
         return message
 
@@ -197,7 +198,7 @@ class Messages:
         content = payload.get("content")
         if isinstance(content, str):
             content = [{"type": "text", "text": content}] if content else []
-        entries = content if isinstance(content, list) else []
+        entries = lenient.items(content)
         # Such parts may have no index, and the list has no gaps where the indexes had.
         keys = dict(enumerate(sorted(message.contents) if entries else []))
         for position, part in enumerate(entries):
@@ -218,7 +219,7 @@ class Messages:
         value = parts.value_of(part, kind)
         index = parts.index_of(part.get("index"))
         content = message.content(position if index is None else index, kind)
-        status = _text(part.get("status")) or message.status
+        status = lenient.text(part.get("status")) or message.status
         if value is not None and content.replace(value):
             found.append(_content_event(seq, message, content, value, status, part))
             content.is_announced = False
@@ -280,7 +281,3 @@ def _message_text(payload: Payload) -> str:
     entries = content if isinstance(content, list) else [content]
     texts = (each.get("text") if isinstance(each, dict) else each for each in entries)
     return " ".join(text for text in texts if isinstance(text, str))
-
-
-def _text(value: Any) -> str:
-    return value if type(value) is str else ""

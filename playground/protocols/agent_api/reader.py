@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from playground.protocols import error_documents, json_decoder, sse, unreadable
+from playground.protocols import error_documents, json_decoder, lenient, sse, unreadable
 from playground.protocols.agent_api import versions
 from playground.protocols.agent_api.constants import FAILED_STATUSES
 from playground.protocols.agent_api.messages import Messages, identifier
@@ -132,7 +132,7 @@ class AgentAPIReader:
         )
 
     def _response(self, found: list[Event], seq: int, payload: Payload) -> None:
-        status = _text(payload.get("status"))
+        status = lenient.text(payload.get("status"))
         name = identifier(payload.get("id"))
         self._remember(name, payload)
         output = payload.get("output")
@@ -164,7 +164,7 @@ class AgentAPIReader:
 
     def _submitted(self, found: list[Event], seq: int, payload: Payload) -> None:
         """Read what a background endpoint of an agent says: that it has accepted a task."""
-        text = _text(payload.get("message")) or "The agent accepted the task."
+        text = lenient.text(payload.get("message")) or "The agent accepted the task."
         task = first_text(payload, "task_id", "taskId", "id")
         label = f"task {task}" if task else "no task id"
         found.append(Text(seq, f"{text} ({label})", kind=payload["status"], raw=payload))
@@ -189,8 +189,4 @@ class AgentAPIReader:
 
 
 def _is_accepted(payload: Payload) -> bool:
-    return _text(payload.get("status")).lower() in _ACCEPTED
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+    return lenient.text(payload.get("status")).lower() in _ACCEPTED

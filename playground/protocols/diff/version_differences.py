@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from playground.protocols import lenient
 from playground.protocols.exchange import Version
 
 _QUESTION_TYPE = re.compile(r"/questions/\d+/type")
@@ -38,7 +39,7 @@ def _only_one_has(
         (values[0], versions[0], versions[1]),
         (values[1], versions[1], versions[0]),
     ):
-        name = value if isinstance(value, str) else ""
+        name = lenient.text(value)
         if name in _trait(own, trait) and name not in _trait(other, trait):
             return f"{other.label} has no {what} {name}."
     return ""

@@ -9,12 +9,11 @@ read.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from playground.protocols import jsonrpc
+from playground.protocols import jsonrpc, lenient
 from playground.protocols.events import Constraints, Elicitation, Question
 
 CREATE, ROOTS = "elicitation/create", "roots/list"
@@ -41,7 +40,7 @@ def elicitation_request(
     seq: int, request_id: Any, params: Any, session: str, version: str
 ) -> Elicitation:
     """Return the event of an `elicitation/create` request in mid-call."""
-    params = params if isinstance(params, Mapping) else {}
+    params = lenient.members(params)
     resume = {
         "kind": RESPONSE,
         "id": request_id,
@@ -54,14 +53,12 @@ def elicitation_request(
 
 def input_requests(seq: int, result: Mapping[str, Any]) -> Elicitation | None:
     """Return the event of a result that says `input_required`; None if no user can answer it."""
-    given = result.get("inputRequests")
-    given = given if isinstance(given, Mapping) else {}
+    given = lenient.members(result.get("inputRequests"))
     requests, others = {}, {}
     for key, value in list(given.items())[:MAX_REQUESTS]:
-        value = value if isinstance(value, Mapping) else {}
+        value = lenient.members(value)
         if value.get("method") == CREATE:
-            params = value.get("params")
-            requests[key] = params if isinstance(params, Mapping) else {}
+            requests[key] = lenient.members(value.get("params"))
         else:
             others[key] = value.get("method")
     has_state = result.get("requestState") is not None
@@ -116,7 +113,7 @@ def resume_of(
     if pending.get("kind") == RESPONSE:
         call = {name: pending.get(name) for name in ("id", "session", "version")}
         return {"kind": RESPONSE, **call, "result": answers.get("", {"action": action})}
-    responses = {**answers, **{key: {"roots": []} for key in _strings(pending.get("roots"))}}
+    responses = {**answers, **{key: {"roots": []} for key in lenient.texts(pending.get("roots"))}}
     state = {"requestState": pending["requestState"]} if "requestState" in pending else {}
     return {"kind": INPUT, "inputResponses": responses, **state}
 
@@ -128,7 +125,7 @@ def is_server_request(resume: Mapping[str, Any] | None) -> bool:
 
 def action_of(resume: Any) -> str:
     """Return whether a `Target.resume` accepts, declines or cancels; "" if it does nothing."""
-    resume = resume if isinstance(resume, Mapping) else {}
+    resume = lenient.members(resume)
     answers: list[Any] = [resume.get("result")]
     if isinstance(resume.get("inputResponses"), Mapping):
         answers += resume["inputResponses"].values()
@@ -175,8 +172,7 @@ def _elicitation(seq: int, resume: Mapping[str, Any], raw: Any) -> Elicitation:
 
 
 def _requests(resume: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-    requests = resume.get("requests")
-    return requests if isinstance(requests, Mapping) else {}
+    return lenient.members(resume.get("requests"))
 
 
 def _properties(resume: Mapping[str, Any]) -> list[_Property]:
@@ -187,13 +183,11 @@ def _properties(resume: Mapping[str, Any]) -> list[_Property]:
     for key, params in requests.items():
         if is_url_elicitation(params):
             continue
-        schema = params.get("requestedSchema")
-        schema = schema if isinstance(schema, Mapping) else {}
-        properties = schema.get("properties")
-        required = frozenset(_strings(schema.get("required")))
-        for name, own in (properties if isinstance(properties, Mapping) else {}).items():
+        schema = lenient.members(params.get("requestedSchema"))
+        required = frozenset(lenient.texts(schema.get("required")))
+        for name, own in lenient.members(schema.get("properties")).items():
             own_id = _unique(name if len(requests) == 1 else f"{key}.{name}", ids)
-            own = own if isinstance(own, Mapping) else {}
+            own = lenient.members(own)
             found.append(_Property(key, name, own, name in required, own_id))
             if len(found) == MAX_QUESTIONS:
                 return found
@@ -216,20 +210,20 @@ def _question(each: _Property) -> Question:
     is_list = kind == "multi_select"
     return Question(
         id=each.id,
-        text=_text(schema, "title") or each.name,
-        type=kind or _TYPES.get(_text(schema, "type"), "free_text"),
+        text=lenient.text(schema.get("title")) or each.name,
+        type=kind or _TYPES.get(lenient.text(schema.get("type")), "free_text"),
         options=tuple(text for text, _, _ in options),
         labels=tuple(label for _, label, _ in options),
         default=_default(schema, options),
-        hint=_text(schema, "description"),
+        hint=lenient.text(schema.get("description")),
         constraints=Constraints(
             required=each.required,
             integer=schema.get("type") == "integer",
-            minimum=_number(schema, "minItems" if is_list else "minimum"),
-            maximum=_number(schema, "maxItems" if is_list else "maximum"),
+            minimum=lenient.number(schema.get("minItems" if is_list else "minimum")),
+            maximum=lenient.number(schema.get("maxItems" if is_list else "maximum")),
             min_length=_length(schema, "minLength"),
             max_length=_length(schema, "maxLength"),
-            format=_text(schema, "format")[:_MAX_FORMAT],
+            format=lenient.text(schema.get("format"))[:_MAX_FORMAT],
         ),
     )
 
@@ -273,13 +267,10 @@ def _listed_options(schema: Mapping[str, Any]) -> Iterator[_Option]:
         for each in titled[:MAX_OPTIONS]:
             if isinstance(each, Mapping) and "const" in each:
                 text = _as_text(each["const"])
-                yield text, _text(each, "title") or text, each["const"]
+                yield text, lenient.text(each.get("title")) or text, each["const"]
         return
-    values, names = schema.get("enum"), schema.get("enumNames")
-    if not isinstance(values, list):
-        return
-    names = names if isinstance(names, list) else []
-    for number, value in enumerate(values[:MAX_OPTIONS]):
+    names = lenient.items(schema.get("enumNames"))
+    for number, value in enumerate(lenient.items(schema.get("enum"))[:MAX_OPTIONS]):
         text = _as_text(value)
         label = names[number] if number < len(names) else None
         yield text, label if isinstance(label, str) and label else text, value
@@ -297,29 +288,10 @@ def _default(schema: Mapping[str, Any], options: Sequence[_Option]) -> Any:
 def _as_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return value if isinstance(value, str) else "" if value is None else str(value)
-
-
-def _text(schema: Mapping[str, Any], name: str) -> str:
-    value = schema.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _number(schema: Mapping[str, Any], name: str) -> float | None:
-    value = schema.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return value if math.isfinite(value) else None
-    except OverflowError:
-        return None
+    return "" if value is None else str(value)
 
 
 def _length(schema: Mapping[str, Any], name: str) -> int | None:
     value = schema.get(name)
     # A higher bound constrains nothing, and may have too many digits to be written.
     return value if type(value) is int and 0 <= value <= _MAX_LENGTH else None
-
-
-def _strings(value: Any) -> list[str]:
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from playground.protocols import events as ev
-from playground.protocols import jsonrpc
+from playground.protocols import jsonrpc, lenient
 from playground.protocols.events import Event, Tools
 from playground.protocols.jsonrpc import (
     METHOD_NOT_FOUND,
@@ -405,17 +405,17 @@ class Handshake:
         answer = response.answer
         result = answer.result if answer else None
         if isinstance(result, Mapping) and isinstance(result.get("supportedVersions"), list):
-            supported = _names(result["supportedVersions"])
+            supported = lenient.texts(result["supportedVersions"])
             if versions.STATELESS_VERSION in supported:
                 self.session = Session(
                     DISCOVERED,
                     versions.STATELESS_VERSION,
                     server=messages.server_info(result.get("_meta")) or result.get("serverInfo"),
-                    instructions=_text(result, "instructions"),
+                    instructions=lenient.text(result.get("instructions")),
                 )
                 return Reply.STATELESS
         elif answer and answer.error and answer.error.code == UNSUPPORTED_PROTOCOL_VERSION:
-            supported = _supported(answer.error)
+            supported = lenient.texts(lenient.members(answer.error.data).get("supported"))
         elif response.status in errors.FINAL or response.status // 100 == 3:
             self._problem = errors.no_response(response)
             return Reply.REFUSED
@@ -435,11 +435,11 @@ class Handshake:
             self.session = replace(
                 self.session or Session(INITIALIZED),
                 generation=INITIALIZED,
-                version=_text(result, "protocolVersion") or versions.OFFERED_VERSION,
+                version=lenient.text(result.get("protocolVersion")) or versions.OFFERED_VERSION,
                 id=response.session,
                 uses_id=bool(response.session),
                 server=result.get("serverInfo"),
-                instructions=_text(result, "instructions"),
+                instructions=lenient.text(result.get("instructions")),
             )
             return Reply.SESSION
         error = answer.error if answer else None
@@ -447,7 +447,7 @@ class Handshake:
             self.session = Session(BARE)
             return Reply.NO_METHOD
         if error and error.code == UNSUPPORTED_PROTOCOL_VERSION:
-            supported = _supported(error)
+            supported = lenient.texts(lenient.members(error.data).get("supported"))
             if versions.STATELESS_VERSION in supported and not self._version:
                 self.session = Session(DISCOVERED, versions.STATELESS_VERSION)
                 return Reply.STATELESS
@@ -502,18 +502,3 @@ def fallback_remark(problem: Problem | None, status: int) -> str:
         f"Discovery failed: {reason} initialize follows. To skip discovery, set the MCP version "
         f"(--mcp-version {versions.OFFERED_VERSION})."
     )
-
-
-def _names(value: Any) -> list[str]:
-    """Return the names in a list of versions, empty if it is no list."""
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
-
-
-def _supported(error: jsonrpc.Error) -> list[str]:
-    """Return the versions that the error for another one lists."""
-    return _names(error.data.get("supported")) if isinstance(error.data, Mapping) else []
-
-
-def _text(value: Mapping[str, Any], name: str) -> str:
-    text = value.get(name)
-    return text if isinstance(text, str) else ""

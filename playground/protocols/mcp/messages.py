@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from playground import __version__
-from playground.protocols import json_decoder, jsonrpc
+from playground.protocols import jsonrpc, lenient
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Target
 from playground.protocols.http import USER_AGENT, encode, merge_headers, read_head
@@ -222,8 +222,7 @@ class SentMessage:
     @property
     def params(self) -> Mapping[str, Any]:
         """The params if they are an object, else an empty mapping."""
-        params = self.message.params
-        return params if isinstance(params, Mapping) else {}
+        return lenient.members(self.message.params)
 
 
 def read_call(data: bytes) -> SentMessage:
@@ -231,12 +230,8 @@ def read_call(data: bytes) -> SentMessage:
     head, _, body = data.partition(b"\r\n\r\n")
     headers = read_head(head)[1]
     is_get = head.startswith(b"GET ")
-    try:
-        payload = json_decoder.decode(body.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        payload = None
     return SentMessage(
-        jsonrpc.read(payload),
+        jsonrpc.read(lenient.decode(body.decode("utf-8", "replace"))),
         headers.get(SESSION_HEADER.lower(), ""),
         headers.get(VERSION_HEADER.lower(), ""),
         headers.get(LAST_EVENT_ID.lower(), "") if is_get else "",

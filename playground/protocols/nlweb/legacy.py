@@ -231,7 +231,10 @@ def _summary(seq: int, payload: Payload) -> list[Event]:
 
 def _answer(seq: int, payload: Payload) -> list[Event]:
     text = first_text(payload, "answer", "content", "text")
-    return [Text(seq, text, kind="nlws", raw=payload), *results(seq, payload.get("items"), "/items")]
+    return [
+        Text(seq, text, kind="nlws", raw=payload),
+        *results(seq, payload.get("items"), "/items"),
+    ]
 
 
 def _question(seq: int, payload: Payload) -> list[Event]:
