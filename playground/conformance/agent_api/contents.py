@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from playground.conformance.agent_api.rule import rule, streamed
+from playground.conformance.agent_api.rule import reported, rule, state_row, streamed
 from playground.conformance.agent_api.stream_state import (
     ContentState,
     MessageState,
@@ -40,60 +40,38 @@ def _has_contents(t: AgentTranscript) -> bool:
 )
 def message_announced(t: AgentTranscript) -> Iterator[RuleIssue]:
     """msg_id is the id of a message. Content without it belongs to the open message."""
-    for location, message in t.stream_state.orphans:
-        if not message.announced:
-            absent = "No message with this id is sent. Send it with status created first."
-            yield missing(t, absent, location.seq, "/msg_id")
+    absent = "No message with this id is sent. Send it with status created first."
+    for violation in reported(t, "message-announced", absent):
+        yield missing(t, *violation[:3])
 
 
-@rule(
+message_before_content = state_row(
     "message-before-content",
     "Messages are sent before their content.",
     should(_STREAMING),
+    "The message of this content is sent later. Send it first.",
+    why="The message has the type and the role, as in the examples.",
     when=_has_contents,
     needs_complete_response=True,
 )
-def message_before_content(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The message has the type and the role, as in the examples."""
-    for location, message in t.stream_state.orphans:
-        if message.announced:
-            yield Violation(
-                "The message of this content is sent later. Send it first.",
-                location.seq,
-                "/msg_id",
-            )
-
-
-@rule(
+content_after_message = state_row(
     "content-after-message",
     "No content follows the end of its message.",
     must(_STREAMING),
+    "The message has already ended. Send its content before that.",
+    why="Clients have completed the message by then.",
     when=_has_contents,
     needs_complete_response=True,
 )
-def content_after_message(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients have completed the message by then."""
-    for location in t.stream_state.late:
-        yield Violation(
-            "The message has already ended. Send its content before that.", location.seq, "/msg_id"
-        )
-
-
-@rule(
+content_after_end = state_row(
     "content-after-end",
     "No segments follow the completed segment of a content object.",
     must(_STREAMING),
+    "The content with this index is already completed. Use a new index for new content.",
+    why="The segment with status completed is the final one.",
     when=_has_contents,
     needs_complete_response=True,
 )
-def content_after_end(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The segment with status completed is the final one."""
-    for location in t.stream_state.reopened:
-        yield Violation(
-            "The content with this index is already completed. Use a new index for new content.",
-            location.seq,
-            "/index",
-        )
 
 
 @rule(
@@ -105,9 +83,8 @@ def content_after_end(t: AgentTranscript) -> Iterator[RuleIssue]:
 )
 def content_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients buffer until then. Failed messages and responses need not complete their content."""
-    for seq, pointer, _ in t.stream_state.unfinished_contents:
-        message = "The message is completed, but this content is not. Set status to completed."
-        yield Violation(message, seq, f"{pointer}/status")
+    message = "The message is completed, but this content is not. Set status to completed."
+    yield from reported(t, "content-ended", message)
     if not t.is_complete and not is_final(t.stream_state.status):
         yield Inconclusive("The stream was truncated before this could be checked.")
         return
@@ -134,16 +111,19 @@ def content_index_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
                 gap = f"Index {expected} is missing. Number content from 0 without gaps."
                 yield missing(t, gap, message.contents[index].location.seq, "/index")
                 break
-    for (seq, pointer, _), expected in t.stream_state.misplaced:
-        problem = f"The content at this position has the index {expected}. Set index to that."
-        yield Violation(problem, seq, f"{pointer}/index")
+    misplaced = "The content at this position has the index {expected}. Set index to that."
+    yield from reported(t, "content-index-gapless", misplaced)
+
+
+def _has_texts(t: AgentTranscript) -> bool:
+    return bool(t.stream_state.totals or t.stream_state.deviations["delta-sum"])
 
 
 @rule(
     "delta-sum",
     "A completed text equals the concatenation of its deltas.",
     must(_STREAMING),
-    when=lambda t: streamed(t) and bool(t.stream_state.totals or t.stream_state.doubled),
+    when=lambda t: streamed(t) and _has_texts(t),
 )
 def delta_sum(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients that show deltas and clients that wait for the end show the same text.
@@ -163,9 +143,8 @@ def delta_sum(t: AgentTranscript) -> Iterator[RuleIssue]:
             location.seq,
             "/text",
         )
-    for location in t.stream_state.doubled:
-        message = "This text repeats all deltas before it. Set delta to false."
-        yield Violation(message, location.seq, "/delta")
+    doubled = "This text repeats all deltas before it. Set delta to false."
+    yield from reported(t, "delta-sum", doubled)
 
 
 @rule(
@@ -192,36 +171,22 @@ def _punctuation_after(pieces: str, text: str) -> str:
     return "" if any(map(str.isalnum, rest)) else rest
 
 
-@rule(
+text_in_pieces = state_row(
     "text-in-pieces",
     "Partial text is sent as deltas.",
     must(_STREAMING),
+    "This partial segment is not marked as a delta. Set delta to true.",
+    why="A segment that is not a delta replaces everything before it.",
     when=lambda t: streamed(t) and any(p.value.get("type") == "text" for p in t.segments),
 )
-def text_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """A segment that is not a delta replaces everything before it."""
-    for location in t.stream_state.replaced:
-        if location.value.get("type") == "text":
-            message = "This partial segment is not marked as a delta. Set delta to true."
-            yield Violation(message, location.seq, "/delta")
-
-
-@rule(
+data_in_pieces = state_row(
     "data-in-pieces",
     "Partial data is sent as deltas.",
     info(_STREAMING),
+    "This partial segment is not a delta, so clients have to replace the previous one with it.",
+    why="Deltas are defined for text only. Other content is replaced as a whole.",
     when=lambda t: streamed(t) and any(p.value.get("type") != "text" for p in t.segments),
 )
-def data_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Deltas are defined for text only. Other content is replaced as a whole."""
-    for location in t.stream_state.replaced:
-        if location.value.get("type") != "text":
-            yield Violation(
-                "This partial segment is not a delta, so clients have to replace the previous "
-                "one with it.",
-                location.seq,
-                "/delta",
-            )
 
 
 @rule(

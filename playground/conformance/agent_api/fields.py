@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from playground.conformance.agent_api.rule import rule, streamed
+from playground.conformance.agent_api.rule import rule, state_row, streamed
 from playground.conformance.agent_api.stream_state import status_of
 from playground.conformance.agent_api.transcript import AgentTranscript
 from playground.conformance.response_parts import Location
@@ -185,19 +185,14 @@ def content_index(t: AgentTranscript) -> Iterator[RuleIssue]:
             yield Violation(message, location.seq, "/index")
 
 
-@rule(
+content_msg_id = state_row(
     "content-msg-id",
     "Streamed content identifies its message with msg_id if several are open.",
     should("Best Practices 1"),
+    "Several messages are open. Set msg_id to the id of the one that has this content.",
+    why="Without it, clients cannot assign the content. With one open message it is optional.",
     when=_has_segments,
 )
-def content_msg_id(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Without it, clients cannot assign the content. With one open message it is optional."""
-    for location in t.stream_state.unassigned:
-        message = (
-            "Several messages are open. Set msg_id to the id of the one that has this content."
-        )
-        yield Violation(message, location.seq, "/msg_id")
 
 
 @rule(
@@ -229,17 +224,14 @@ def content_delta(t: AgentTranscript) -> Iterator[RuleIssue]:
             yield Violation(message, location.seq, "/delta")
 
 
-@rule(
+listed_delta = state_row(
     "listed-delta",
     "Contents within a completed message are not marked as deltas.",
     should("3"),
+    "This content is complete. Set delta to false.",
+    why="They are complete. Clients would append a delta to what they received before.",
     when=lambda t: bool(t.stream_state.listed_contents),
 )
-def listed_delta(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """They are complete. Clients would append a delta to what they received before."""
-    for location in t.stream_state.listed_deltas:
-        message = "This content is complete. Set delta to false."
-        yield Violation(message, location.seq, f"{location.pointer}/delta")
 
 
 @rule(

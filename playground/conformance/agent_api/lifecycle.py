@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from playground.conformance.agent_api.rule import rule, streamed
+from playground.conformance.agent_api.rule import reported, rule, state_row, streamed
 from playground.conformance.agent_api.stream_state import is_final, status_of
 from playground.conformance.agent_api.transcript import AgentTranscript
 from playground.conformance.response_parts import Location
@@ -19,7 +19,7 @@ from playground.conformance.rule import (
     should,
 )
 from playground.conformance.values import is_integer, type_with_article
-from playground.protocols.agent_api.constants import FAILED_STATUSES, FINAL_STATUSES
+from playground.protocols.agent_api.constants import FINAL_STATUSES
 
 _LIFECYCLE = "Request/Response Lifecycle"
 _STATUSES = "Status Transitions"
@@ -41,57 +41,32 @@ def response_first(t: AgentTranscript) -> Iterator[RuleIssue]:
         yield Violation("Send the response with status created first.", first.seq, "/object")
 
 
-@rule(
+initial_status = state_row(
     "initial-status",
     "Responses and messages start with status created.",
     should(_STATUSES),
+    "This {kind} starts with status {status}. Send it with status created first.",
+    why="A message may be sent complete at once, and a response may fail at once.",
     when=lambda t: streamed(t) and bool(t.stream_state.starts),
 )
-def initial_status(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """A message may be sent complete at once, and a response may fail at once."""
-    for location in t.stream_state.starts:
-        status, kind = status_of(location), location.value["object"]
-        ends_at_once = is_final(status) if kind == "message" else status in FAILED_STATUSES
-        if status and status != "created" and not ends_at_once:
-            yield Violation(
-                f"This {kind} starts with status {status[:40]}. Send it with status created first.",
-                location.seq,
-                "/status",
-            )
-
-
-@rule(
+status_transitions = state_row(
     "status-transitions",
     "Status transitions are valid.",
     must(_STATUSES),
+    "Invalid transition of the {object} from {before} to {after}.",
+    why="created leads to in_progress, and both to a final status, which is the last.",
     when=streamed,
     needs_complete_response=True,
 )
-def status_transitions(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """created leads to in_progress, and both to a final status, which is the last."""
-    for change in t.stream_state.changes:
-        after = change.after if change.after != change.before else "the same status"
-        yield Violation(
-            f"Invalid transition of the {change.object} from {change.before} to {after}.",
-            change.location.seq,
-            f"{change.location.pointer}/status",
-        )
-
-
-@rule(
+nothing_after_end = state_row(
     "nothing-after-end",
     "Nothing follows the end of the response.",
     must(_LIFECYCLE),
+    "This {object} was sent after the response ended. Send it before.",
+    why="Clients stop reading when it is completed, failed, rejected or canceled.",
     when=streamed,
     needs_complete_response=True,
 )
-def nothing_after_end(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients stop reading when it is completed, failed, rejected or canceled."""
-    for location in t.stream_state.after_end:
-        message = (
-            f"This {location.value['object']} was sent after the response ended. Send it before."
-        )
-        yield Violation(message, location.seq)
 
 
 @rule(
@@ -164,9 +139,8 @@ def message_ended_failed(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 
 def _unended_output(t: AgentTranscript) -> Iterator[RuleIssue]:
-    for seq, pointer, value in t.stream_state.unfinished_messages:
-        message = f"The response has ended, but this message is {value['status']}. Complete it."
-        yield Violation(message, seq, f"{pointer}/status")
+    sentence = "The response has ended, but this message is {status}. Complete it."
+    yield from reported(t, "output-ended", sentence)
 
 
 def _open_messages(t: AgentTranscript) -> Iterator[RuleIssue]:

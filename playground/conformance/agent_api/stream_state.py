@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from bisect import insort
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -17,11 +18,19 @@ from typing import Any, NamedTuple
 from playground.conformance.response_parts import MAX_PARTS, Location
 from playground.conformance.values import is_integer, is_number
 from playground.protocols.agent_api import constants
+from playground.protocols.agent_api.constants import FAILED_STATUSES, FINAL_STATUSES
 from playground.protocols.agent_api.transitions import is_allowed
 
 #: Statuses of something that goes on.
 _IN_PROGRESS = frozenset({"created", "queued", "in_progress"})
 _DIGEST_SIZE = 16
+#: The rules that report another value of a member, by the member.
+_KEPT_IN_RESPONSES = {
+    "id": "response-id-kept",
+    "session_id": "session-kept",
+    "created_at": "created-at-kept",
+}
+_KEPT_IN_MESSAGES = {"type": "message-kept", "role": "message-kept"}
 #: The key of messages without an id.
 _UNNAMED = "\0NoneType None"
 #: The values of members that are compared: those of the specification and of known agents.
@@ -31,24 +40,12 @@ _LISTED = {
 }
 
 
-class StatusChange(NamedTuple):
-    """A status that must not follow the previous one."""
+class Deviation(NamedTuple):
+    """A place that breaks a rule, and the words for the rule's sentence."""
 
-    location: Location
-    #: `response`, `message` or `content`.
-    object: str
-    before: str
-    after: str
-
-
-class MemberChange(NamedTuple):
-    """A member that has another value than in an earlier object of the same identity."""
-
-    location: Location
-    #: `response`, `message` or `content`.
-    object: str
-    member: str
-    before: str | float
+    seq: int
+    pointer: str
+    words: Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -89,13 +86,6 @@ class MessageState:
     compared: Any = None
 
 
-class TextTotal(NamedTuple):
-    """A completed text, and the concatenation of its pieces."""
-
-    location: Location
-    pieces: str
-
-
 class ListedContent(NamedTuple):
     """A content within a message, the message's type, and the content's place in the response."""
 
@@ -107,19 +97,14 @@ class ListedContent(NamedTuple):
     is_partial: bool
 
 
-class Misplaced(NamedTuple):
-    """A content within a message whose index is not that of its position."""
-
-    location: Location
-    expected: int
-
-
 @dataclass(slots=True)
 class StreamState:
-    """The state of a stream. Lists hold violations in the order of arrival."""
+    """The state of a stream, and the deviations that show while it is read."""
 
     objects: tuple[Location, ...] = ()
     messages: dict[str, MessageState] = field(default_factory=dict)
+    #: By the rule's name without its prefix, in the order of arrival.
+    deviations: defaultdict[str, list[Deviation]] = field(default_factory=lambda: defaultdict(list))
     #: Messages and contents that the rules check one by one, wherever they are. A repetition that
     #: is identical to an object of an earlier frame is left out.
     all_messages: list[Location] = field(default_factory=list)
@@ -132,33 +117,10 @@ class StreamState:
     status: str = ""
     #: The first object of the response and of each message.
     starts: list[Location] = field(default_factory=list)
-    changes: list[StatusChange] = field(default_factory=list)
-    member_changes: list[MemberChange] = field(default_factory=list)
-    #: Objects after the end of the response.
-    after_end: list[Location] = field(default_factory=list)
-    #: Messages that end a message of another id; messages with an id twice in one output.
-    renamed: list[Location] = field(default_factory=list)
-    duplicates: list[Location] = field(default_factory=list)
-    #: Contents of messages that were not announced, of ended messages, of ended contents.
-    orphans: list[tuple[Location, MessageState]] = field(default_factory=list)
-    late: list[Location] = field(default_factory=list)
-    reopened: list[Location] = field(default_factory=list)
-    #: Contents without msg_id while several messages were open.
-    unassigned: list[Location] = field(default_factory=list)
-    #: Contents that replace everything before them without being final.
-    replaced: list[Location] = field(default_factory=list)
-    totals: list[TextTotal] = field(default_factory=list)
-    #: Final deltas that repeat all pieces before them.
-    doubled: list[Location] = field(default_factory=list)
+    #: Completed texts, and the concatenation of the pieces of each.
+    totals: list[tuple[Location, str]] = field(default_factory=list)
     #: Messages with a final status and a content array, and their state.
     listed: list[tuple[Location, MessageState]] = field(default_factory=list)
-    #: Messages in progress in an ended response; contents in progress in a completed message.
-    unfinished_messages: list[Location] = field(default_factory=list)
-    unfinished_contents: list[Location] = field(default_factory=list)
-    #: Within a message: contents of another msg_id, contents at another index, and deltas.
-    misassigned: list[Location] = field(default_factory=list)
-    misplaced: list[Misplaced] = field(default_factory=list)
-    listed_deltas: list[Location] = field(default_factory=list)
 
     #: The first values of the members of the response that do not change, and whether it came.
     _kept: dict[str, Any] = field(default_factory=dict)
@@ -166,17 +128,23 @@ class StreamState:
     _current: str = ""
     #: The ids of the messages that were announced and have not ended.
     _open: dict[str, None] = field(default_factory=dict)
+    #: Contents of messages that were not announced before them.
+    _orphans: list[tuple[Location, MessageState]] = field(default_factory=list)
     #: Messages that may end the message that was open before them.
     _candidates: list[tuple[Location, MessageState, MessageState]] = field(default_factory=list)
     #: The first frame of each object that can be repeated, by its message and a digest of its JSON.
     _frames: dict[tuple[str, bytes], int] = field(default_factory=dict)
+
+    def _report(self, rule: str, location: Location, member: str = "", **words: Any) -> None:
+        pointer = f"{location.pointer}/{member}" if member else location.pointer
+        self.deviations[rule].append(Deviation(location.seq, pointer, words))
 
     # Objects by kind
 
     def take(self, location: Location) -> None:
         kind = location.value["object"]
         if is_final(self.status):
-            self.after_end.append(location)
+            self._report("nothing-after-end", location, object=kind)
         if kind == "response":
             self._take_response(location)
             return
@@ -190,7 +158,7 @@ class StreamState:
         if not self._has_response:
             self._has_response = True
             self.starts.append(location)
-        self._compare(self._kept, location, "response", ("id", "session_id", "created_at"))
+        self._compare(self._kept, location, _KEPT_IN_RESPONSES)
         # Changes after the end are reported by another rule.
         if not is_final(self.status):
             self._check(location, "response", self.status, status)
@@ -199,7 +167,7 @@ class StreamState:
         for _, message in self._inside(location, "output"):
             name = message.value.get("id")
             if isinstance(name, str) and name in seen:
-                self.duplicates.append(message)
+                self._report("message-id-unique", message, "id")
             elif isinstance(name, str):
                 seen.add(name)
             self._take_listed_message(message, location)
@@ -220,7 +188,7 @@ class StreamState:
             self.starts.append(location)
             self._find_other_name(location, message)
         message.announced = True
-        self._compare(message.kept, location, "message", ("type", "role"))
+        self._compare(message.kept, location, _KEPT_IN_MESSAGES)
         if isinstance(kind := location.value.get("type"), str):
             message.type = message.type or kind
         message.status = status or message.status
@@ -261,16 +229,16 @@ class StreamState:
         self.all_contents.append(location)
         if value.get("msg_id") is None and len(self._open) > 1:
             # It could be of any of these messages.
-            self.unassigned.append(location)
+            self._report("content-msg-id", location, "msg_id")
             return
         name = self._message_of(location)
         message = self.messages.get(name)
         if message is None:
             message = self.messages[name] = MessageState(location)
         if not message.announced and not message.listed:
-            self.orphans.append((location, message))
+            self._orphans.append((location, message))
         elif is_final(message.status):
-            self.late.append(location)
+            self._report("content-after-message", location, "msg_id")
         if is_final(status_of(location)):
             self._is_repeated(location, name)
         index = index_of(value)
@@ -280,7 +248,7 @@ class StreamState:
         self._compare_type(message, index, location)
         if is_final(content.status):
             # A content does not change after its end.
-            self.reopened.append(location)
+            self._report("content-after-end", location, "index")
             return
         self._check(location, "content", content.status, status_of(location))
         self._grow(content, location)
@@ -302,14 +270,15 @@ class StreamState:
             content.has_deltas = True
             if content.pieces is not None:
                 if ends and len(content.pieces) > 1 and text == "".join(content.pieces):
-                    self.doubled.append(location)
+                    self._report("delta-sum", location, "delta")
                 content.pieces.append(text)
         elif ends and content.has_deltas and content.pieces is not None:
-            self.totals.append(TextTotal(location, "".join(content.pieces)))
+            self.totals.append((location, "".join(content.pieces)))
         else:
             content.pieces = [text]
         if not delta and status_of(location) == "in_progress":
-            self.replaced.append(location)
+            is_text = location.value.get("type") == "text"
+            self._report("text-in-pieces" if is_text else "data-in-pieces", location, "delta")
 
     # Objects within others
 
@@ -340,12 +309,12 @@ class StreamState:
         message.listed = True
         if status != message.status:
             self._check(location, "message", message.status, status)
-        self._compare(message.kept, location, "message", ("type", "role"))
+        self._compare(message.kept, location, _KEPT_IN_MESSAGES)
         if isinstance(kind := value.get("type"), str):
             message.type = message.type or kind
         is_reported = message.announced and not is_final(message.status)
         if is_final(status_of(response)) and status in _IN_PROGRESS and not is_reported:
-            self.unfinished_messages.append(location)
+            self._report("output-ended", location, "status", status=status)
         if not message.announced:
             message.status = status or message.status
         self._take_listed_contents(location, message, name, is_repeated=is_repeated)
@@ -382,18 +351,18 @@ class StreamState:
             return
         is_reported = streamed is not None and not is_final(streamed.status)
         if status in _IN_PROGRESS and not is_reported:
-            self.unfinished_contents.append(location)
+            self._report("content-ended", location, "status")
         if location.value.get("delta") is True:
-            self.listed_deltas.append(location)
+            self._report("listed-delta", location, "delta")
 
     def _check_place(self, location: Location, parent: Location, expected: int) -> None:
         """Compare a content's own msg_id and index with its message and its position there."""
         message_id, name = parent.value.get("id"), location.value.get("msg_id")
         if isinstance(name, str) and isinstance(message_id, str) and name != message_id:
-            self.misassigned.append(location)
+            self._report("content-in-message", location, "msg_id")
         index = location.value.get("index")
         if is_integer(index) and index != expected:
-            self.misplaced.append(Misplaced(location, expected))
+            self._report("content-index-gapless", location, "index", expected=expected)
 
     # Comparisons
 
@@ -410,13 +379,14 @@ class StreamState:
         # The text leaves open when something can be rejected.
         is_rejected = (before, after) == ("in_progress", "rejected")
         if before and after and not is_rejected and not is_allowed(kind, before, after):
-            self.changes.append(StatusChange(location, kind, before, after))
+            words = "the same status" if after == before else after
+            self._report(
+                "status-transitions", location, "status", object=kind, before=before, after=words
+            )
 
-    def _compare(
-        self, kept: dict[str, Any], location: Location, kind: str, names: tuple[str, ...]
-    ) -> None:
+    def _compare(self, kept: dict[str, Any], location: Location, rules: Mapping[str, str]) -> None:
         """Report members with another value than in an earlier object, each once."""
-        for name in names:
+        for name, rule in rules.items():
             value = location.value.get(name)
             # Values that are not specified are reported by other rules.
             if name in _LISTED and value not in _LISTED[name]:
@@ -426,7 +396,10 @@ class StreamState:
             before = kept.setdefault(name, value)
             if before is not None and before != value:
                 kept[name] = None
-                self.member_changes.append(MemberChange(location, kind, name, before))
+                self._report_change(rule, location, name, before)
+
+    def _report_change(self, rule: str, location: Location, name: str, before: Any) -> None:
+        self._report(rule, location, name, name=name, before=str(before)[:60])
 
     def _compare_type(self, message: MessageState, index: int, location: Location) -> None:
         kind = location.value.get("type")
@@ -435,19 +408,31 @@ class StreamState:
         before = message.content_types.setdefault(index, kind)
         if before is not None and before != kind:
             message.content_types[index] = None
-            self.member_changes.append(MemberChange(location, "content", "type", before))
+            self._report_change("content-kept", location, "type", before)
 
     def finish(self) -> None:
-        """Find the messages whose end has another id, after the last object."""
+        """Report what only the last object settles.
+
+        These are messages whose end has another id, the first status of those that have not, and
+        content whose message was sent later or never.
+        """
         for location, message, before in self._candidates:
             if not is_final(before.status) and not before.renamed:
                 end = _name(location.value.get("id"))
                 before.renamed = message.renamed = True
                 # A missing id is reported by another rule.
                 if isinstance(before.location.value.get("id"), str) and not end.startswith("\0"):
-                    self.renamed.append(location)
-        ends = {location.seq for location in self.renamed}
+                    self._report("message-id-kept", location, "id")
+        ends = {deviation.seq for deviation in self.deviations["message-id-kept"]}
         self.starts = [location for location in self.starts if location.seq not in ends]
+        for location in self.starts:
+            status, kind = status_of(location), location.value["object"]
+            ends_at_once = is_final(status) if kind == "message" else status in FAILED_STATUSES
+            if status and status != "created" and not ends_at_once:
+                self._report("initial-status", location, "status", kind=kind, status=status[:40])
+        for location, message in self._orphans:
+            rule = "message-before-content" if message.announced else "message-announced"
+            self._report(rule, location, "msg_id")
 
     # Messages and contents after the last object
 
@@ -493,7 +478,7 @@ def read_stream_state(objects: Sequence[Location], limit: int = MAX_PARTS) -> St
 
 
 def is_final(status: str) -> bool:
-    return status in constants.FINAL_STATUSES
+    return status in FINAL_STATUSES
 
 
 def status_of(location: Location) -> str:
