@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from playground.protocols.agent_api.parameters import PARAMETERS, Parameter
+from playground.protocols import schema_check, schemas
 from playground.protocols.agent_api.requests import SESSION
 from playground.reference.explanations import meaning
 
-#: The value types of a parameter's field, by the parameter's kind.
-_EDITORS = {"text": "text", "texts": "text list", "number": "number", "integer": "number"}
+#: The value types of a parameter's field, by the JSON type.
+_EDITORS = {"string": "text", "array": "list", "number": "number", "integer": "number"}
 _SESSION = frozenset({*SESSION, "user_id"})
+#: Members of an Agent API request that have editors of their own.
+_SECTIONS = frozenset({"input", "stream", "tools"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +43,10 @@ class MemberField:
 def form_fields() -> dict[str, Sequence[MemberField]]:
     """Return the fields of all protocols by section."""
     ask = "nlweb/ask-request"
-    parameters = [_of(row) for row in PARAMETERS.values() if row.name not in _SESSION]
-    session = [_of(row) for row in PARAMETERS.values() if row.name in _SESSION]
+    request: Mapping[str, Any] = schemas.load("agent-api", "1", "request")["properties"]
+    members = {name: _of(name, member) for name, member in request.items()}
+    parameters = [members[name] for name in members if name not in _SECTIONS | _SESSION]
+    session = [members[name] for name in members if name in _SESSION]
     return {
         "await": _explained("nlweb/await-request", _AWAIT),
         "query": [_TEXT, *_explained(ask, _QUERY)],
@@ -122,8 +127,10 @@ def _explained(schema: str, fields: Sequence[MemberField]) -> list[MemberField]:
     ]
 
 
-def _of(row: Parameter) -> MemberField:
-    pointer = f"/{row.name}"
-    text = row.extension or meaning("agent-api", "request", pointer)
-    expected = "" if row.kind == "text" else f" {row.expected[0].upper()}{row.expected[1:]}."
-    return MemberField(pointer=pointer, types=_EDITORS[row.kind], hint=f"{text}{expected}")
+def _of(name: str, member: Mapping[str, Any]) -> MemberField:
+    types = [editor for name, editor in _EDITORS.items() if name in member["type"]]
+    hint = meaning("agent-api", "request", f"/{name}")
+    if types != ["text"]:
+        expected = schema_check.expected(member)
+        hint += f" {expected[0].upper()}{expected[1:]}."
+    return MemberField(pointer=f"/{name}", types=" ".join(types), hint=hint)

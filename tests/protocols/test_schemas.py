@@ -221,7 +221,7 @@ class TestAgentAPI:
             ("event", {"object": "content", "delta": True, "text": "x"}),
             ("content", {"type": "text", "text": 5}),
             ("response", {"id": "r", "object": "response", "status": "failed", "error": "no"}),
-            ("request", {"input": [{"role": "user", "type": "message", "content": []}]}),
+            ("request", {"input": []}),
             ("input-content", {"type": "image"}),
         ],
     )

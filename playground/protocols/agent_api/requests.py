@@ -7,24 +7,20 @@ request of any shape is accepted, and no argument is changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from playground.protocols.agent_api import constants, versions
-from playground.protocols.agent_api.parameters import PARAMETERS
+from playground.protocols import schema_check, schemas
+from playground.protocols.agent_api import versions
 from playground.protocols.events import ToolCall
 from playground.protocols.exchange import RequestProblem
-from playground.protocols.json_pointer import pointer_of
 
 Document = Mapping[str, Any]
 Problems = Iterator[RequestProblem]
 
 #: Members of a request that identify its conversation, in the order of sending.
 SESSION = ("session_id", "response_id")
-
-_SECTIONS = frozenset({"input", "stream", "tools", *PARAMETERS})
-#: Most messages, parts and tools that are checked: a request has no limit of its own.
-_MAX_ENTRIES = 1_000
 
 
 def new_request(version: str, text: str, *, streaming: bool = True) -> dict[str, Any]:
@@ -195,39 +191,20 @@ def validate_request(document: Any, version: str) -> list[RequestProblem]:
     `ValueError` for an unknown version.
     """
     versions.get_version(version)
-    if not isinstance(document, Mapping):
-        return [RequestProblem("", "The request must be a JSON object.", "error")]
-    problems = [
-        *_check_input(document),
-        *_check_parameters(document),
-        *_check_tools(document),
-        *_check_names(document),
-    ]
+    problems = schema_check.problems(document, schemas.load("agent-api", version, "request"))
+    if isinstance(document, Mapping):
+        problems += [*_check_text(document), *_check_data(document)]
     return sorted(problems, key=lambda problem: problem.level != "error")
 
 
-def _check_input(document: Document) -> Problems:
-    entries = document.get("input")
-    if not isinstance(entries, list):
-        yield RequestProblem("/input", "The input must be an array of messages.", "error")
-        return
-    if not entries:
-        yield RequestProblem("/input", "The input requires a message.", "error")
-        return
-    for number, entry in enumerate(entries[:_MAX_ENTRIES]):
-        pointer = f"/input/{number}"
-        if isinstance(entry, Mapping):
-            yield from _check_message(entry, pointer)
-        else:
-            yield RequestProblem(pointer, "A message must be a JSON object.", "error")
-    if not any(_has_content(entry) for entry in entries):
+def _check_text(document: Document) -> Problems:
+    entries = _list(document.get("input"))
+    if entries and not any(map(_has_content, messages_of(document))):
         where = f"/input/{len(entries) - 1}/content"
         yield RequestProblem(where, "The message requires text.", "error")
 
 
-def _has_content(entry: Any) -> bool:
-    if not isinstance(entry, Mapping):
-        return False
+def _has_content(entry: Mapping[str, Any]) -> bool:
     for part in parts_of(entry):
         text = part.get("text")
         if isinstance(text, str) and text.strip():
@@ -237,140 +214,34 @@ def _has_content(entry: Any) -> bool:
     return False
 
 
-def _check_message(entry: Mapping[str, Any], pointer: str) -> Problems:
-    role, kind = entry.get("role"), entry.get("type", "message")
-    if role is None:
-        yield RequestProblem(f"{pointer}/role", "The message has no role.")
-    elif role not in (*constants.ROLES, *constants.EXTRA_ROLES):
-        known = ", ".join(constants.ROLES)
-        yield RequestProblem(f"{pointer}/role", f"The Agent API defines the roles {known}.")
-    if kind not in (*constants.MESSAGE_TYPES, *constants.EXTRA_MESSAGE_TYPES):
-        yield RequestProblem(f"{pointer}/type", "The Agent API does not define this message type.")
-    content = entry.get("content")
-    if not isinstance(content, list):
-        yield RequestProblem(f"{pointer}/content", "The content must be an array of parts.")
-        return
-    for number, part in enumerate(content[:_MAX_ENTRIES]):
-        where = f"{pointer}/content/{number}"
-        if isinstance(part, Mapping):
-            yield from _check_part(part, where)
-            yield from _check_data(kind, part, where)
-        else:
-            yield RequestProblem(where, "A part must be a JSON object.")
+def _check_data(document: Document) -> Problems:
+    """Check the data of calls, outputs and approvals (section "Tool Definitions")."""
+    for number, entry in enumerate(_list(document.get("input"))[: schema_check.MAX_ENTRIES]):
+        kind = entry.get("type") if isinstance(entry, Mapping) else None
+        if not isinstance(kind, str) or kind not in _DATA:
+            continue
+        for at, part in enumerate(_list(entry.get("content"))[: schema_check.MAX_ENTRIES]):
+            if isinstance(part, Mapping):
+                where = f"/input/{number}/content/{at}"
+                yield from _check_data_of(kind, part.get("data"), where)
 
 
-def _check_part(part: Mapping[str, Any], pointer: str) -> Problems:
-    kind = part.get("type")
-    if isinstance(kind, str) and kind in _PART_MEMBERS:
-        name, fits, expected = _PART_MEMBERS[kind]
-        if not fits(part.get(name)):
-            yield RequestProblem(f"{pointer}/{name}", f"A part of type {kind} requires {expected}.")
-    elif kind not in constants.EXTRA_CONTENT_TYPES:
-        known = ", ".join(constants.CONTENT_TYPES)
-        yield RequestProblem(f"{pointer}/type", f"The Agent API defines the types {known}.")
-
-
-def _check_data(kind: Any, part: Mapping[str, Any], pointer: str) -> Problems:
-    """Check the data of a call, its output or an approval (section "Tool Definitions")."""
-    data = part.get("data")
-    if not isinstance(kind, str) or kind not in _DATA_MEMBERS:
-        return
+def _check_data_of(kind: str, data: Any, pointer: str) -> Problems:
     if not isinstance(data, Mapping):
         yield RequestProblem(f"{pointer}/type", f"A {kind} requires a part of type data.")
         return
-    for name, (fits, expected) in _DATA_MEMBERS[kind].items():
-        if not fits(data.get(name)):
-            yield RequestProblem(f"{pointer}/data/{name}", f"A {kind} requires {name}: {expected}.")
+    for problem in schema_check.problems(data, _DATA[kind]):
+        yield replace(problem, pointer=f"{pointer}/data{problem.pointer}")
 
 
-def _check_parameters(document: Document) -> Problems:
-    if not isinstance(document.get("stream", True), bool):
-        yield RequestProblem("/stream", "The Agent API defines stream as true or false.")
-    for name, parameter in PARAMETERS.items():
-        value = document.get(name)
-        if value is not None and not parameter.fits(value):
-            yield RequestProblem(f"/{name}", f"{name} must be {parameter.expected}.")
-
-
-def _check_tools(document: Document) -> Problems:
-    tools = document.get("tools")
-    if tools is None:
-        return
-    if not isinstance(tools, list):
-        yield RequestProblem("/tools", "The tools must be an array.")
-        return
-    for number, tool in enumerate(tools[:_MAX_ENTRIES]):
-        yield from _check_tool(tool, f"/tools/{number}")
-
-
-def _check_tool(tool: Any, pointer: str) -> Problems:
-    if not isinstance(tool, Mapping):
-        yield RequestProblem(pointer, "A tool must be a JSON object.")
-        return
-    if tool.get("type") != "function":
-        yield RequestProblem(f"{pointer}/type", "The only defined tool type is function.")
-        return
-    function = tool.get("function")
-    if not isinstance(function, Mapping):
-        yield RequestProblem(f"{pointer}/function", "The tool requires function, a JSON object.")
-        return
-    for name in ("name", "description"):
-        if not _is_nonempty_text(function.get(name)):
-            yield RequestProblem(f"{pointer}/function/{name}", f"The function requires a {name}.")
-    yield from _check_schema(function.get("parameters"), f"{pointer}/function/parameters")
-
-
-def _check_schema(schema: Any, pointer: str) -> Problems:
-    if not isinstance(schema, Mapping):
-        yield RequestProblem(pointer, "The parameters must be a JSON Schema object.")
-        return
-    if schema.get("type") != "object":
-        yield RequestProblem(f"{pointer}/type", "The type of the parameters must be object.")
-    if not isinstance(schema.get("properties", {}), Mapping):
-        yield RequestProblem(f"{pointer}/properties", "The properties must be a JSON object.")
-    required = schema.get("required")
-    named = isinstance(required, list) and all(isinstance(name, str) for name in required)
-    if required is not None and not named:
-        yield RequestProblem(f"{pointer}/required", "This must be an array of strings.")
-
-
-def _check_names(document: Document) -> Problems:
-    for name in document:
-        if name not in _SECTIONS:
-            yield RequestProblem(pointer_of([name]), f"The Agent API does not define {name}.")
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_nonempty_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, Mapping)
-
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-_Fits = Callable[[Any], bool]
-
-#: By type of part: the member with its value, a check of the value, and the expected value.
-_PART_MEMBERS: Mapping[str, tuple[str, _Fits, str]] = {
-    "text": ("text", _is_text, "text"),
-    "image": ("image_url", _is_nonempty_text, "an image_url"),
-    "data": ("data", _is_object, "data, a JSON object"),
-}
-_TEXT: tuple[_Fits, str] = (_is_text, "a string")
-#: By type of message: the members of its data, with a check and the expected value.
-_DATA_MEMBERS: Mapping[str, Mapping[str, tuple[_Fits, str]]] = {
-    "function_call": {"call_id": _TEXT, "name": _TEXT, "arguments": _TEXT},
-    "function_call_output": {"call_id": (_is_nonempty_text, "the id of the call"), "output": _TEXT},
-    "mcp_approval_response": {
-        "approval_request_id": (_is_nonempty_text, "the id of the request"),
-        "approve": (_is_flag, "true or false"),
-    },
+_STRING = {"type": "string"}
+_ID = {"type": "string", "pattern": r"\S"}
+#: By type of message, the schema of its data. The specification leaves those of approvals open.
+_DATA: Mapping[str, schema_check.Schema] = {
+    kind: {"properties": members, "required": [*members]}
+    for kind, members in (
+        ("function_call", {"call_id": _STRING, "name": _STRING, "arguments": _STRING}),
+        ("function_call_output", {"call_id": _ID, "output": _STRING}),
+        ("mcp_approval_response", {"approval_request_id": _ID, "approve": {"type": "boolean"}}),
+    )
 }
