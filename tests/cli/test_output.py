@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -239,7 +240,7 @@ class TestSpeech:
         assert told.startswith("mcp_list_tools tools t0, t1, ")
         assert told.endswith("t39 and 4,960 more\n")
 
-    @pytest.mark.parametrize("kind", [*constants.MESSAGE_TYPES, *constants.EXTRA_MESSAGE_TYPES])
+    @pytest.mark.parametrize("kind", [*chain(*constants.words("message", "type"))])
     def test_every_type_of_message_is_printed(self, kind: str) -> None:
         """Also if it is empty."""
         reader = AgentAPIReader("1")

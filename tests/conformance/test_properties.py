@@ -69,9 +69,10 @@ AGENT_NAMES = [
     *("data", "image_url", "error", "code", "message", "output", "usage", "session_id"),
     *("sequence_number", "created_at", "completed_at", "call_id", "name", "arguments", "input"),
 ]
+STATUSES = constants.words("message", "status")[0]
 AGENT_WORDS = [
     *("response", "message", "content", "m", "r", "[DONE]", '{"a": 1}', "{", "0", "7"),
-    *constants.STATUSES, *constants.MESSAGE_TYPES, *constants.CONTENT_TYPES,
+    *STATUSES, *constants.words("message", "type")[0], *constants.words("content", "type")[0],
 ]  # fmt: skip
 AGENT_VALUES, AGENT_OBJECTS = values(AGENT_NAMES, AGENT_WORDS), objects(AGENT_NAMES, AGENT_WORDS)
 MEMBERS = {
@@ -94,7 +95,7 @@ OBJECTS = st.builds(
     lambda kind, more: {"object": kind, **more},
     st.sampled_from(["response", "message", "content"]),
     st.fixed_dictionaries(
-        {"status": st.sampled_from(constants.STATUSES) | AGENT_VALUES},
+        {"status": st.sampled_from(STATUSES) | AGENT_VALUES},
         optional={name: likely | AGENT_VALUES for name, likely in MEMBERS.items()},
     ),
 )

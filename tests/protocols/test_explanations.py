@@ -22,7 +22,7 @@ from playground.demo.mcp.tools import TOOLS
 from playground.models.runs import RunState
 from playground.protocols import events, nlweb, schemas
 from playground.protocols.a2a.task_states import STATES
-from playground.protocols.agent_api import constants
+from playground.protocols.agent_api import constants, parts
 from playground.protocols.explanations import (
     explain,
     explain_in,
@@ -450,10 +450,6 @@ def as_key(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-TYPES = (*constants.MESSAGE_TYPES, *constants.EXTRA_MESSAGE_TYPES)
-STATUSES = (*constants.STATUSES, *constants.EXTRA_STATUSES)
-CONTENTS = (*constants.CONTENT_TYPES, *constants.EXTRA_CONTENT_TYPES)
-ROLES = (*constants.ROLES, *constants.EXTRA_ROLES)
 A2A_STATES = [
     *STATES,
     *(f"TASK_STATE_{name.upper().replace('-', '_')}" for name in STATES),
@@ -492,14 +488,9 @@ LISTS: list[tuple[str, str, str, str, Any]] = [
     *(
         ("agent-api", "1", *place)
         for place in (
-            ("message", "/type", TYPES),
-            ("input-message", "/type", TYPES),
-            ("message", "/role", ROLES),
-            ("input-message", "/role", ROLES),
-            ("message", "/status", STATUSES),
-            ("response", "/status", STATUSES),
-            ("content", "/status", STATUSES),
-            ("content", "/type", CONTENTS),
+            ("message", "/type", constants.CALLS | constants.OUTPUTS),
+            ("message", "/status", constants.FINAL_STATUSES),
+            ("content", "/type", parts.MEMBERS),
             ("content", "/delta", ("true", "false", "null")),
         )
     ),

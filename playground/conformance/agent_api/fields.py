@@ -11,45 +11,64 @@ from playground.conformance.agent_api.transcript import AgentTranscript
 from playground.conformance.response_parts import Location
 from playground.conformance.rule import RuleIssue, Violation, info, must, should
 from playground.conformance.values import is_integer, type_with_article
+from playground.protocols import schemas
+from playground.protocols.agent_api import constants, parts
 
 _STREAMING = "Content Streaming"
 
 #: Members by name: the allowed Python types, and the JSON type as text.
 _Shape = Mapping[str, tuple[tuple[type, ...], str]]
-_NULL = type(None)
-_TEXT = ((str, _NULL), "a string")
-_STATUS = ((str,), "a string")
-_LIST = ((list, _NULL), "an array")
-_OBJECT = ((dict, _NULL), "an object")
+#: The Python types of a JSON type, and its name.
 
-RESPONSE: _Shape = {
-    "status": _STATUS,
-    "created_at": ((int, float), "an integer"),
-    "completed_at": ((int, float, _NULL), "an integer"),
-    "output": _LIST,
-    "usage": _OBJECT,
-    "session_id": _TEXT,
+_NAMES = {
+    "string": ((str,), "a string"),
+    "integer": ((int, float), "an integer"),
+    "boolean": ((bool,), "true or false"),
+    "array": ((list,), "an array"),
+    "object": ((dict,), "an object"),
+    "null": ((type(None),), ""),
 }
-MESSAGE: _Shape = {
-    "status": _STATUS,
-    "type": ((str,), "a string"),
-    "role": _TEXT,
-    "content": _LIST,
-    "code": _TEXT,
-    "message": _TEXT,
+#: Members that other rules check.
+_ELSEWHERE = {
+    "response": {"id", "object", "error", "sequence_number"},
+    "message": {"id", "object", "error", "sequence_number"},
+    "content": {"type", "object", "error", "sequence_number"},
 }
-CONTENT: _Shape = {
-    "status": _STATUS,
-    "index": ((int, float, _NULL), "an integer"),
-    "delta": ((bool, _NULL), "true or false"),
-    "msg_id": _TEXT,
-    "text": _TEXT,
-    "image_url": _TEXT,
-    "data": _OBJECT,
-}
-#: The required member of a content by its type, and the members of every type.
-_PAYLOAD = {"text": "text", "image": "image_url", "data": "data"}
-_COMMON = {name: CONTENT[name] for name in CONTENT if name not in _PAYLOAD.values()}
+#: The member with the value of a content, by the content's type.
+_PAYLOAD = {kind: parts.MEMBERS[kind] for kind in constants.words("content", "type")[0]}
+
+
+def members_of(kind: str) -> Mapping[str, Mapping[str, Any]]:
+    """Return the members that the specification defines for `response`, `message` or `content`."""
+    members: Mapping[str, Mapping[str, Any]] = schemas.load("agent-api", "1", kind)["properties"]
+    return {name: member for name, member in members.items() if "x-addition" not in member}
+
+
+def _shape(kind: str, *others: str) -> _Shape:
+    """Return the types of members, except those that other rules check."""
+    return {
+        name: _types(member)
+        for name, member in members_of(kind).items()
+        if name not in _ELSEWHERE[kind] and name not in others
+    }
+
+
+def _types(member: Mapping[str, Any]) -> tuple[tuple[type, ...], str]:
+    alternatives = member.get("anyOf", [member])
+    names = [
+        name
+        for each in alternatives
+        for name in ([each["type"]] if isinstance(each["type"], str) else each["type"])
+    ]
+    types = tuple(each for name in names for each in _NAMES[name][0])
+    return types, next(_NAMES[name][1] for name in names if name != "null")
+
+
+_RESPONSE = _shape("response")
+_MESSAGE = _shape("message")
+_CONTENT = _shape("content")
+#: Without the members that have another meaning in a content of another type.
+_ANY_CONTENT = _shape("content", *_PAYLOAD.values())
 
 
 def _identifies(location: Location, name: str) -> Iterator[RuleIssue]:
@@ -72,7 +91,7 @@ def _present(locations: Iterable[Location], *names: str) -> Iterator[RuleIssue]:
 def _typed(location: Location, shape: _Shape) -> Iterator[RuleIssue]:
     for name, (types, words) in shape.items():
         value: Any = location.value.get(name)
-        fits = type(value) in types and (float not in types or value is None or is_integer(value))
+        fits = type(value) in types and (type(value) is not float or is_integer(value))
         if name in location.value and not fits:
             yield Violation(
                 f"{name} is {type_with_article(value)}; expected {words}.",
@@ -106,7 +125,7 @@ def response_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     """
     for location in t.responses:
         yield from _identifies(location, "id")
-        yield from _typed(location, RESPONSE)
+        yield from _typed(location, _RESPONSE)
         yield from _objects(location, "output", "message")
 
 
@@ -120,7 +139,7 @@ def message_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     """The default type of a message is message."""
     for location in t.messages:
         yield from _identifies(location, "id")
-        yield from _typed(location, MESSAGE)
+        yield from _typed(location, _MESSAGE)
         yield from _objects(location, "content", "content")
 
 
@@ -163,7 +182,7 @@ def content_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
         yield from _identifies(location, "type")
         # What another type has in these members is left open.
         is_listed = location.value.get("type") in (*_PAYLOAD, None)
-        yield from _typed(location, CONTENT if is_listed else _COMMON)
+        yield from _typed(location, _CONTENT if is_listed else _ANY_CONTENT)
 
 
 def _has_segments(t: AgentTranscript) -> bool:

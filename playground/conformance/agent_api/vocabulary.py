@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from playground.conformance.agent_api.fields import CONTENT, MESSAGE, RESPONSE
+from playground.conformance.agent_api.fields import members_of
 from playground.conformance.agent_api.rule import rule
 from playground.conformance.agent_api.stream_state import status_of
 from playground.conformance.agent_api.transcript import AgentTranscript
@@ -13,27 +13,23 @@ from playground.conformance.rule import RuleIssue, Violation, info, must, should
 from playground.protocols.agent_api import constants
 from playground.protocols.json_pointer import escape
 
-#: The listed members of an object, with those that every object may have.
-_EVENT = {"object", "status", "error", "sequence_number"}
-_KNOWN = {
-    "response": {*RESPONSE, *_EVENT, "id"},
-    "message": {*MESSAGE, *_EVENT, "id"},
-    "content": {*CONTENT, *_EVENT, "type"},
-}
-
-
-_CONTENT_TYPES = (*constants.CONTENT_TYPES, None)
+_KNOWN = {kind: members_of(kind).keys() for kind in ("response", "message", "content")}
+_MESSAGE_TYPES, _EXTRA_MESSAGE_TYPES = constants.words("message", "type")
+_CONTENT_TYPES = constants.words("content", "type")
+_ROLES = constants.words("message", "role")
+_STATUSES = constants.words("message", "status")
 #: The type of messages in the specification's example streams, which section 1 does not list.
 _EXAMPLE_TYPE = "assistant"
-_USED_TYPES = frozenset({*constants.EXTRA_MESSAGE_TYPES, _EXAMPLE_TYPE})
+_USED_TYPES = frozenset({*_EXTRA_MESSAGE_TYPES, _EXAMPLE_TYPE})
 #: A status that section 4 mentions for messages and section 1 does not list.
 _MENTIONED_STATUS = "incomplete"
 
 
 def _unlisted(
-    locations: Iterable[Location], member: str, listed: tuple[str, ...], extra: tuple[str, ...]
+    locations: Iterable[Location], member: str, words: tuple[tuple[str, ...], tuple[str, ...]]
 ) -> Iterator[RuleIssue]:
-    """Yield each unlisted word once, at its first occurrence."""
+    """Yield each word that the specification does not list once, at its first occurrence."""
+    listed, extra = words
     for location, word in _other_words(locations, member, listed):
         known = "Some agents use this value" if word in extra else "Clients may not support it"
         yield Violation(
@@ -64,7 +60,7 @@ def _other_words(
 def message_type_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Each type is reported once. For types that agents use see `agent-api.message-type-used`."""
     others = [p for p in t.messages if not _is_used(p)]
-    yield from _unlisted(others, "type", constants.MESSAGE_TYPES, ())
+    yield from _unlisted(others, "type", (_MESSAGE_TYPES, ()))
 
 
 @rule(
@@ -98,8 +94,7 @@ def _is_used(message: Location) -> bool:
 )
 def content_type_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Each unknown type is reported once."""
-    listed, extra = constants.CONTENT_TYPES, constants.EXTRA_CONTENT_TYPES
-    yield from _unlisted(t.contents, "type", listed, extra)
+    yield from _unlisted(t.contents, "type", _CONTENT_TYPES)
 
 
 @rule(
@@ -110,7 +105,7 @@ def content_type_known(t: AgentTranscript) -> Iterator[RuleIssue]:
 )
 def role_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Each unknown role is reported once."""
-    yield from _unlisted(t.messages, "role", constants.ROLES, constants.EXTRA_ROLES)
+    yield from _unlisted(t.messages, "role", _ROLES)
 
 
 @rule(
@@ -123,7 +118,7 @@ def status_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Each status is reported once. For incomplete messages see `agent-api.status-incomplete`."""
     others = [p for p in t.messages if status_of(p) != _MENTIONED_STATUS]
     locations = (*t.responses, *others, *t.contents)
-    yield from _unlisted(locations, "status", constants.STATUSES, constants.EXTRA_STATUSES)
+    yield from _unlisted(locations, "status", _STATUSES)
 
 
 @rule(
@@ -157,7 +152,10 @@ def members_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     for kind, locations in pairs:
         for location in locations:
             # `content-type-known` reports a type whose members are not defined.
-            is_other = kind == "content" and location.value.get("type") not in _CONTENT_TYPES
+            is_other = kind == "content" and location.value.get("type") not in (
+                *_CONTENT_TYPES[0],
+                None,
+            )
             if location.value.keys() <= _KNOWN[kind] or is_other:
                 continue
             for name in [name for name in location.value if name not in _KNOWN[kind]]:

@@ -1,48 +1,24 @@
-"""Roles, types and statuses of the Agent API, and the extra ones that agents use.
+"""Meaning of the words of the Agent API: statuses that are final, types of calls and outputs.
 
-Those of the specification (section "Core Enums") and those of known agents are kept apart: both
-are read and shown, and only the conformance report distinguishes them.
+The schemas list all words: those of the specification (section "Core Enums") and, as `x-additions`,
+those of known agents. Both are read and shown; only the conformance report distinguishes them.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
-#: Roles of a message.
-ROLES: Final = ("assistant", "user", "system")
-EXTRA_ROLES: Final = ("tool",)
+from playground.protocols import schemas
 
-MESSAGE_TYPES: Final = (
-    "message",
-    "function_call",
-    "function_call_output",
-    "plugin_call",
-    "plugin_call_output",
-    "component_call",
-    "component_call_output",
-    "mcp_list_tools",
-    "mcp_approval_request",
-    "mcp_call",
-    "mcp_approval_response",
-    "heartbeat",
-    "error",
-)
-EXTRA_MESSAGE_TYPES: Final = ("reasoning", "mcp_call_output", "a2ui_response", "a2ui_action")
 
-#: Types of the contents of a message (section "Content Models").
-CONTENT_TYPES: Final = ("text", "image", "data")
-EXTRA_CONTENT_TYPES: Final = ("file", "audio", "video", "refusal")
+@cache
+def words(schema: str, member: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the values that a schema lists for a member: of the specification, and additions."""
+    node = schemas.load("agent-api", "1", schema)["properties"][member]
+    additions = node["x-additions"]
+    return tuple(word for word in node["x-values"] if word not in additions), tuple(additions)
 
-STATUSES: Final = (
-    "created",
-    "in_progress",
-    "completed",
-    "canceled",
-    "failed",
-    "rejected",
-    "unknown",
-)
-EXTRA_STATUSES: Final = ("queued", "incomplete")
 
 #: Statuses after which a response, a message or a content does not change.
 FINAL_STATUSES: Final = frozenset({"completed", "canceled", "failed", "rejected", "incomplete"})

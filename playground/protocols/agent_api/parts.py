@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 #: The member with the value of a part, by the part's type.
-_MEMBERS: Mapping[str, str] = {
+MEMBERS: Mapping[str, str] = {
     "text": "text",
     "image": "image_url",
     "data": "data",
     "refusal": "refusal",
     "video": "video_url",
 }
-_KINDS = {member: kind for kind, member in _MEMBERS.items()}
+_KINDS = {member: kind for kind, member in MEMBERS.items()}
 #: Types whose value is always text: its pieces are joined, and nothing else is passed on.
 TEXTUAL = frozenset({"text", "refusal"})
 #: Members about the transport of a part, not its value.
@@ -38,7 +38,7 @@ def value_of(part: Payload, kind: str) -> Any:
 
     For a file, audio and unknown types: the members beyond the envelope.
     """
-    if member := _MEMBERS.get(kind):
+    if member := MEMBERS.get(kind):
         value = part.get(member)
         if value is None or type(value) is str or kind not in TEXTUAL:
             return value

@@ -4,23 +4,9 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from playground.protocols.agent_api import constants
 from playground.protocols.exchange import Version
 
-VERSIONS: tuple[Version, ...] = (
-    Version(
-        "1",
-        "Agent API",
-        MappingProxyType(
-            {
-                "roles": constants.ROLES,
-                "message_types": constants.MESSAGE_TYPES,
-                "content_types": constants.CONTENT_TYPES,
-                "statuses": constants.STATUSES,
-            }
-        ),
-    ),
-)
+VERSIONS: tuple[Version, ...] = (Version("1", "Agent API", MappingProxyType({})),)
 
 _BY_NAME = {version.name: version for version in VERSIONS}
 

@@ -126,6 +126,29 @@ def test_verdicts(reply: ScriptedResponse, rule: str, verdict: Verdict) -> None:
     assert reply.report_for("1").verdicts[f"agent-api.{rule}"] is verdict
 
 
+#: By status, the statuses that must not follow it: section "Status Transitions".
+WRONG_STEPS = {
+    "created": "created",
+    "queued": "created",
+    "in_progress": "created queued",
+    "completed": "created queued in_progress canceled failed rejected incomplete unknown",
+    "canceled": "created queued in_progress completed failed rejected incomplete unknown",
+    "failed": "created queued in_progress completed canceled rejected incomplete unknown",
+    "rejected": "created queued in_progress completed canceled failed incomplete unknown",
+    "incomplete": "created queued in_progress completed canceled failed rejected unknown",
+    "unknown": "",
+    "dreaming": "",
+}
+
+
+@pytest.mark.parametrize("before", WRONG_STEPS)
+def test_transitions_of_a_message(before: str) -> None:
+    for after in WRONG_STEPS:
+        report = numbered(response(), message(before), message(after)).report_for("1")
+        is_wrong = "agent-api.status-transitions" in verdicts(report, Verdict.FAIL)
+        assert is_wrong is (after in WRONG_STEPS[before].split()), after
+
+
 def test_an_error_of_a_gateway_is_no_response() -> None:
     report = whole(b"<html>Bad gateway", status=502, media_type="text/html").report_for("1")
     assert verdicts(report, Verdict.FAIL) == {"agent-api.error-status"}

@@ -49,13 +49,6 @@ EXAMPLES_054 = {
     "result": re.compile("/index"),
 }
 
-# What agents send and the schemas describe, but the text does not define.
-OF_AGENTS = {
-    "response": re.compile(r"/output/\d+/(usage|metadata)"),
-    "message": re.compile("/(usage|metadata)"),
-    "content": re.compile("/metadata"),
-}
-
 
 def mutants() -> Iterator[Mutant]:
     """Yield every mutant of the set."""
@@ -169,8 +162,7 @@ def _variations(protocol: str, version: str, name: str, example: Any) -> Iterato
     if version == "0.54":
         attributes = [_of_054(attribute, name) for attribute in attributes]
     if protocol == "agent-api":
-        others = OF_AGENTS[name]
-        attributes = [_of_agent_api(each) for each in attributes if not others.match(each.pointer)]
+        attributes = [_of_agent_api(each) for each in attributes]
     yield Variation("as it is", example, "", f"An example of the {where}.")
     seen = set()
     for variation in vary(example, attributes):
@@ -310,6 +302,8 @@ def _attributes(root: Any, schema: Any, instance: Any, at: str, where: str) -> I
     if not isinstance(instance, dict):
         return
     for name, child in whole["properties"].items():
+        if "x-addition" in child:
+            continue  # agents send it, and the text does not define it
         pointer = f"{at}/{name.replace('~', '~0').replace('/', '~1')}"
         required = name in whole["required"]
         yield from _row(root, child, pointer, where, required=required)
