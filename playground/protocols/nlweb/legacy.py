@@ -26,7 +26,6 @@ from playground.protocols import error_documents, http, json_decoder, schemas, s
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Completed, Elicitation, Event, Note, Text
 from playground.protocols.exchange import Target
-from playground.protocols.json_pointer import pointer_of
 from playground.protocols.nlweb.content import PARTS, Payload, first_text, results, without_pointers
 
 Document = Mapping[str, Any]
