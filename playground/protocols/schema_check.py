@@ -2,11 +2,12 @@
 
 The problems of jsonschema are about a schema; these are sentences about a request, each with a
 level. The keywords of the validation vocabulary are those that the schemas of requests use (a test
-compares), and these annotations add what the words and the level are:
+compares); a `pattern` is always that of a text which is not blank. These annotations add the words
+and the level:
 
 ===============  =================================================================
-`x-missing`      the problem when the member is absent, null or empty, as a sentence; with it, a
-                 member is missed even if it is not `required`
+`x-missing`      the problem when the member is absent, null, blank or too short, as a sentence;
+                 with it, a member is missed even if it is not `required`
 `x-expected`     the value that is expected, if that does not follow from the schema: "a date"
 `x-listed`       the problem with a string that is not one of the `x-values`, as a sentence;
                  `{values}` in it are those that are not `x-additions`
@@ -20,7 +21,6 @@ Absence, emptiness and type of an essential value are errors; every other proble
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -156,10 +156,11 @@ _IS_TYPE: Mapping[str, Callable[[Any], bool]] = {
 
 
 def _is_empty(value: Any, schema: Schema) -> bool:
-    """Return whether a string or an array is too short, or a string has none of its pattern."""
+    """Return whether a string is blank or too short, or an array too short."""
     if isinstance(value, str):
-        too_short = len(value) < schema.get("minLength", 0)
-        return too_short or not re.search(schema.get("pattern", ""), value)
+        must_not_be_blank = "x-missing" in schema or "pattern" in schema
+        is_blank = must_not_be_blank and not value.strip()
+        return is_blank or len(value) < schema.get("minLength", 0)
     return isinstance(value, list) and len(value) < schema.get("minItems", 0)
 
 

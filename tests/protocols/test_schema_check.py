@@ -78,6 +78,8 @@ def constrained(node: Any) -> Any:
     if isinstance(members, dict):
         missed = [name for name, each in members.items() if "x-missing" in each]
         made["required"] = list(dict.fromkeys((*node.get("required", ()), *missed)))
+    if "x-missing" in node:
+        made.setdefault("pattern", r"\S")
     if "x-closed" in node:
         made["additionalProperties"] = False
     if "x-listed" in node:
@@ -149,7 +151,6 @@ SCHEMA: dict[str, Any] = {
     "properties": {
         "name": {
             "type": "string",
-            "pattern": r"\S",
             "x-missing": "The request has no name.",
             "x-essential": True,
         },
@@ -205,7 +206,8 @@ FOUND: list[tuple[Any, list[RequestProblem]]] = [
     row({"name": 7}, "/name", "name must be a string.", "error"),
     row({"plain": ""}, "/plain", "plain must not be empty."),
     row({"plain": None}, "/plain", "plain must be a string."),
-    row({"mode": None}, "/mode", "There is no mode."),
+    *(row({"mode": value}, "/mode", "There is no mode.") for value in (None, " ")),
+    row({"mode": 7}, "/mode", "mode must be on or off."),
     row({"mode": "x"}, "/mode", "mode must be on or off."),
     row({"kind": "d"}, "/kind", "The kinds are a, b."),
     *(row({"share": value}, "/share", "share must be a number from 0 to 1.5.")
