@@ -145,11 +145,6 @@ class TestWhatTheyRefuse:
     @pytest.mark.parametrize(
         ("version", "name", "value", "where"),
         [
-            ("0.55", "ask-request", {}, "$"),
-            ("0.55", "ask-request", {"query": {"text": " "}}, "$.query.text"),
-            ("0.55", "ask-request", {"query": {"text": "a", "site": 1}}, "$.query.site"),
-            ("0.55", "ask-request", {"query": {"text": "a"}, "context": {"prev": "b"}}, None),
-            ("0.55", "await-request", {"promise_token": "p", "action": "poke"}, "$.action"),
             ("0.55", "answer", {"_meta": META}, "$"),
             ("0.55", "answer", {"_meta": META, "content": []}, "$"),
             ("0.55", "answer", {"meta": META, "results": []}, "$"),
@@ -199,11 +194,6 @@ class TestWhatTheyRefuse:
     def test_what_0_54_leaves_open(self, member: str, spelling: str) -> None:
         meta = {"response_type": spelling, "version": "0.54"}
         assert errors("0.54", "answer", {member: meta, "results": []}) == []
-
-    def test_a_context_of_its_own_type(self) -> None:
-        context = {"@type": "UserDiet", "memory": ["vegan"], "prev": 1}
-        request = {"query": {"text": "a"}, "context": context}
-        assert errors("0.55", "ask-request", request) == []
 
 
 class TestAgentAPI:
