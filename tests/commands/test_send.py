@@ -171,7 +171,7 @@ USAGE: list[tuple[list[str], str]] = [
     (["demo", "--text", "a", "--set", "novalue"], "--set expects path=value"),
     (["demo", "--text", "a", "--set", "a..b=1"], "--set expects path=value"),
     (["demo", "--text", "a", "--set", "query.text.x=1"], "text is not an object"),
-    (["demo", "--text", "a", "--set", "query=1"], "The query must be a JSON object."),
+    (["demo", "--text", "a", "--set", "query=1"], "query must be a JSON object."),
     (["demo", "--text", "a", "--header", "nocolon"], "--header expects 'Name: value'"),
     (["demo", "--text", "a", "--header", "Host: x"], "set by the playground"),
     (["demo", "--text", "a", "--header", "X: a\nb"], "control character"),
