@@ -1,7 +1,7 @@
 """Rules of the Agent API.
 
-The title of a rule states the requirement; the docstring of its function gives the reason, or
-how the rule interprets the specification.
+The title of a rule states the requirement; `why` of its row, or the docstring of its function,
+gives the reason, or how the rule interprets the specification.
 """
 
 from __future__ import annotations
@@ -9,27 +9,23 @@ from __future__ import annotations
 from playground.conformance.agent_api import (
     completion,
     contents,
-    failures,
     fields,
     http,
     identity,
     lifecycle,
     tools,
-    vocabulary,
 )
-from playground.conformance.agent_api.rule import VERSION, AgentRule
+from playground.conformance.agent_api.selectors import VERSION, AgentRule
 from playground.conformance.agent_api.transcript import AgentTranscript, read
 
 #: Every rule, in the order in which a report lists them.
 RULES: tuple[AgentRule, ...] = (
     *http.RULES,
     *fields.RULES,
-    *vocabulary.RULES,
     *lifecycle.RULES,
     *identity.RULES,
     *contents.RULES,
     *tools.RULES,
-    *failures.RULES,
     *completion.RULES,
 )
 

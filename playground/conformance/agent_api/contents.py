@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from playground.conformance.agent_api.rule import reported, rule, state_row, streamed
+from playground.conformance.agent_api.selectors import (
+    has_streamed_contents,
+    reported,
+    rule,
+    segments,
+    state_row,
+    streamed,
+)
 from playground.conformance.agent_api.stream_state import (
     ContentState,
     MessageState,
@@ -23,19 +30,16 @@ from playground.conformance.rule import (
     must,
     should,
 )
+from playground.conformance.shape import those
 
 _STREAMING = "Content Streaming"
-
-
-def _has_contents(t: AgentTranscript) -> bool:
-    return streamed(t) and bool(t.contents)
 
 
 @rule(
     "message-announced",
     "Content belongs to a message that is sent.",
     must("3"),
-    when=_has_contents,
+    when=has_streamed_contents,
     needs_complete_response=True,
 )
 def message_announced(t: AgentTranscript) -> Iterator[RuleIssue]:
@@ -45,40 +49,15 @@ def message_announced(t: AgentTranscript) -> Iterator[RuleIssue]:
         yield missing(t, *violation[:3])
 
 
-message_before_content = state_row(
-    "message-before-content",
-    "Messages are sent before their content.",
-    should(_STREAMING),
-    "The message of this content is sent later. Send it first.",
-    why="The message has the type and the role, as in the examples.",
-    when=_has_contents,
-    needs_complete_response=True,
-)
-content_after_message = state_row(
-    "content-after-message",
-    "No content follows the end of its message.",
-    must(_STREAMING),
-    "The message has already ended. Send its content before that.",
-    why="Clients have completed the message by then.",
-    when=_has_contents,
-    needs_complete_response=True,
-)
-content_after_end = state_row(
-    "content-after-end",
-    "No segments follow the completed segment of a content object.",
-    must(_STREAMING),
-    "The content with this index is already completed. Use a new index for new content.",
-    why="The segment with status completed is the final one.",
-    when=_has_contents,
-    needs_complete_response=True,
-)
+def _has_contents(t: AgentTranscript) -> bool:
+    return has_streamed_contents(t) or bool(t.stream_state.listed_contents)
 
 
 @rule(
     "content-ended",
     "The last segment of each content object has status completed.",
     must(_STREAMING),
-    when=lambda t: _has_contents(t) or bool(t.stream_state.listed_contents),
+    when=_has_contents,
     needs_complete_response=True,
 )
 def content_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
@@ -100,7 +79,7 @@ def content_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     "content-index-gapless",
     "Content indexes are positions in the message: from 0, without gaps.",
     must("3"),
-    when=lambda t: _has_contents(t) or bool(t.stream_state.listed_contents),
+    when=_has_contents,
     needs_complete_response=True,
 )
 def content_index_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
@@ -113,6 +92,10 @@ def content_index_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
                 break
     misplaced = "The content at this position has the index {expected}. Set index to that."
     yield from reported(t, "content-index-gapless", misplaced)
+
+
+def _is_text(content: dict[str, Any]) -> bool:
+    return bool(content.get("type") == "text")
 
 
 def _has_texts(t: AgentTranscript) -> bool:
@@ -171,24 +154,6 @@ def _punctuation_after(pieces: str, text: str) -> str:
     return "" if any(map(str.isalnum, rest)) else rest
 
 
-text_in_pieces = state_row(
-    "text-in-pieces",
-    "Partial text is sent as deltas.",
-    must(_STREAMING),
-    "This partial segment is not marked as a delta. Set delta to true.",
-    why="A segment that is not a delta replaces everything before it.",
-    when=lambda t: streamed(t) and any(p.value.get("type") == "text" for p in t.segments),
-)
-data_in_pieces = state_row(
-    "data-in-pieces",
-    "Partial data is sent as deltas.",
-    info(_STREAMING),
-    "This partial segment is not a delta, so clients have to replace the previous one with it.",
-    why="Deltas are defined for text only. Other content is replaced as a whole.",
-    when=lambda t: streamed(t) and any(p.value.get("type") != "text" for p in t.segments),
-)
-
-
 @rule(
     "message-content",
     "Completed messages contain the content that was streamed for them.",
@@ -234,16 +199,34 @@ def _is_same(actual: dict[str, Any], content: ContentState) -> bool:
     return all(name not in received or same_json(actual[name], received[name]) for name in names)
 
 
+# fmt: off
 RULES = (
     message_announced,
-    message_before_content,
-    content_after_message,
-    content_after_end,
+    state_row("message-before-content", "Messages are sent before their content.",
+        should(_STREAMING), has_streamed_contents,
+        "The message of this content is sent later. Send it first.",
+        why="The message has the type and the role, as in the examples.",
+        needs_complete_response=True),
+    state_row("content-after-message", "No content follows the end of its message.",
+        must(_STREAMING), has_streamed_contents,
+        "The message has already ended. Send its content before that.",
+        why="Clients have completed the message by then.", needs_complete_response=True),
+    state_row("content-after-end", "No segments follow the completed segment of a content object.",
+        must(_STREAMING), has_streamed_contents,
+        "The content with this index is already completed. Use a new index for new content.",
+        why="The segment with status completed is the final one.", needs_complete_response=True),
     content_ended,
     content_index_gapless,
     delta_sum,
     delta_sum_punctuation,
-    text_in_pieces,
-    data_in_pieces,
+    state_row("text-in-pieces", "Partial text is sent as deltas.", must(_STREAMING),
+        those(segments, _is_text),
+        "This partial segment is not marked as a delta. Set delta to true.",
+        why="A segment that is not a delta replaces everything before it."),
+    state_row("data-in-pieces", "Partial data is sent as deltas.", info(_STREAMING),
+        those(segments, lambda content: not _is_text(content)),
+        "This partial segment is not a delta, so clients have to replace the previous one with it.",
+        why="Deltas are defined for text only. Other content is replaced as a whole."),
     message_content,
 )
+# fmt: on

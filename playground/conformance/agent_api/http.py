@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from playground.conformance.agent_api.rule import rule
+from playground.conformance.agent_api.selectors import row, rule
 from playground.conformance.agent_api.transcript import OBJECTS, AgentTranscript
 from playground.conformance.findings import Level
 from playground.conformance.response_parts import DecodedPayload
@@ -18,6 +18,7 @@ from playground.conformance.rule import (
     must,
     should,
 )
+from playground.conformance.shape import MISSING, Place, never
 from playground.conformance.values import type_with_article
 from playground.protocols import raw, sse
 from playground.protocols.frames import FrameKind
@@ -95,6 +96,20 @@ def error_status(t: AgentTranscript) -> Iterator[RuleIssue]:
         )
 
 
+def _errors(t: AgentTranscript) -> Iterator[Place]:
+    """Select every error, within an object or not."""
+    for event in t.events:
+        if error := event.members.get("error"):
+            yield event.seq, "/error", error
+    yield from t.bare_errors
+
+
+def _bare_errors(t: AgentTranscript) -> Iterator[Place]:
+    """Select the member that a bare error of a successful response lacks."""
+    if t.http_response.status < 400:
+        yield from ((error.seq, "/object", MISSING) for error in t.bare_errors)
+
+
 def _wants_stream(t: AgentTranscript) -> bool:
     return t.request.get("stream") is not False
 
@@ -170,33 +185,15 @@ def data_json(t: AgentTranscript) -> Iterator[RuleIssue]:
         yield from misframed(t.http_response)
 
 
-@rule(
-    "done-marker",
-    "Streams end with the response object, without an end marker.",
-    info(_STREAMING),
-    when=lambda t: t.http_response.streamed and bool(t.events),
-)
-def done_marker(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Other protocols end with [DONE]; clients of the Agent API have to ignore it."""
-    for event in t.events:
-        if _is_done(event):
-            yield Violation("[DONE] is not part of the protocol. Remove it.", event.seq)
+def _data(t: AgentTranscript) -> Iterator[Place]:
+    """Select the data of each event of a stream, as text: whether it marks no end."""
+    if t.http_response.streamed:
+        yield from ((event.seq, "", not _is_done(event)) for event in t.events)
 
 
-@rule(
-    "event-names",
-    "Events are unnamed; the object member gives the type.",
-    info(_STREAMING),
-    when=lambda t: t.http_response.streamed and bool(t.events),
-)
-def event_names(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients that listen for unnamed events never receive a named one."""
-    for event in t.events:
-        if event.name not in (None, "message"):
-            message = (
-                f'Remove the event name "{str(event.name)[:40]}": clients may not listen for it.'
-            )
-            yield Violation(message, event.seq)
+def _names(t: AgentTranscript) -> Iterator[Place]:
+    if t.http_response.streamed:
+        yield from ((event.seq, "", event.name) for event in t.events)
 
 
 @rule(
@@ -240,24 +237,7 @@ def object_present(t: AgentTranscript) -> Iterator[RuleIssue]:
                 yield Violation(f"Set object to {kind}.", seq, f"{pointer}/object")
 
 
-@rule(
-    "bare-error",
-    "Errors are part of a response or a message.",
-    should("6"),
-    when=lambda t: bool(t.bare_errors) or any(event.members.get("error") for event in t.events),
-)
-def bare_error(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients read the status of the response, and ignore an error outside of it."""
-    for location in t.bare_errors:
-        if t.http_response.status < 400:
-            yield Violation(
-                'Send {"object": "response", "status": "failed", "error": {"code": …, '
-                '"message": …}}.',
-                location.seq,
-                "/object",
-            )
-
-
+# fmt: off
 RULES = (
     reply,
     content_type,
@@ -265,9 +245,23 @@ RULES = (
     stream_honoured,
     stream_closed,
     data_json,
-    done_marker,
-    event_names,
+    row("done-marker", "Streams end with the response object, without an end marker.",
+        info(_STREAMING),
+        _data, {bool: "[DONE] is not part of the protocol. Remove it."},
+        why="Other protocols end with [DONE]; clients of the Agent API have to ignore it."),
+    row("event-names", "Events are unnamed; the object member gives the type.", info(_STREAMING),
+        _names, {
+            lambda name: name in (None, "message"):
+                'Remove the event name "{value}": clients may not listen for it.',
+        },
+        why="Clients that listen for unnamed events never receive a named one."),
     object_known,
     object_present,
-    bare_error,
+    row("bare-error", "Errors are part of a response or a message.", should("6"),
+        _bare_errors, {
+            never: 'Send {"object": "response", "status": "failed", "error": {"code": …, '
+                   '"message": …}}.',
+        }, when=_errors,
+        why="Clients read the status of the response, and ignore an error outside of it."),
 )
+# fmt: on

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
-from playground.conformance.agent_api.rule import reported, rule, state_row, streamed
-from playground.conformance.agent_api.stream_state import is_final, status_of
+from playground.conformance.agent_api.selectors import reported, row, rule, state_row, streamed
+from playground.conformance.agent_api.stream_state import is_final
 from playground.conformance.agent_api.transcript import AgentTranscript
 from playground.conformance.response_parts import Location
 from playground.conformance.rule import (
@@ -14,9 +15,18 @@ from playground.conformance.rule import (
     RuleIssue,
     Violation,
     info,
-    missing,
     must,
     should,
+)
+from playground.conformance.shape import (
+    MISSING,
+    Fix,
+    Place,
+    is_string,
+    never,
+    one_of,
+    present,
+    those,
 )
 from playground.conformance.values import is_integer, type_with_article
 from playground.protocols.agent_api.constants import FINAL_STATUSES
@@ -24,81 +34,28 @@ from playground.protocols.agent_api.constants import FINAL_STATUSES
 _LIFECYCLE = "Request/Response Lifecycle"
 _STATUSES = "Status Transitions"
 _NUMBERS = "Best Practices 3"
+_UNENDED = "The response has ended, but this message is {status}. Complete it."
 #: Final statuses of a response that is not completed.
 _OTHER_ENDS = FINAL_STATUSES - {"completed"}
 
 
-@rule(
-    "response-first",
-    "Streams start with the response object.",
-    should(_LIFECYCLE),
-    when=streamed,
-)
-def response_first(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Its id identifies the response that all following objects belong to."""
-    first = t.objects[0]
-    if first.value["object"] != "response":
-        yield Violation("Send the response with status created first.", first.seq, "/object")
+def _first_object(t: AgentTranscript) -> Iterable[Place]:
+    """Select the kind of the first object of a stream."""
+    return [(each.seq, "/object", each.value["object"]) for each in t.objects[:1] if streamed(t)]
 
 
-initial_status = state_row(
-    "initial-status",
-    "Responses and messages start with status created.",
-    should(_STATUSES),
-    "This {kind} starts with status {status}. Send it with status created first.",
-    why="A message may be sent complete at once, and a response may fail at once.",
-    when=lambda t: streamed(t) and bool(t.stream_state.starts),
-)
-status_transitions = state_row(
-    "status-transitions",
-    "Status transitions are valid.",
-    must(_STATUSES),
-    "Invalid transition of the {object} from {before} to {after}.",
-    why="created leads to in_progress, and both to a final status, which is the last.",
-    when=streamed,
-    needs_complete_response=True,
-)
-nothing_after_end = state_row(
-    "nothing-after-end",
-    "Nothing follows the end of the response.",
-    must(_LIFECYCLE),
-    "This {object} was sent after the response ended. Send it before.",
-    why="Clients stop reading when it is completed, failed, rejected or canceled.",
-    when=streamed,
-    needs_complete_response=True,
-)
-
-
-@rule(
-    "response-ended",
-    "Streams end with the response completed, failed, rejected or canceled.",
-    must(_LIFECYCLE),
-    when=streamed,
-    needs_complete_response=True,
-)
-def response_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Without a final status, clients cannot tell whether more follows."""
+def _unended_response(t: AgentTranscript) -> Iterator[Place]:
+    """Select the last object of a stream without a final status."""
     if not is_final(t.stream_state.status):
-        yield missing(
-            t, "End the stream with the response in status `completed`.", t.objects[-1].seq
-        )
+        yield t.objects[-1].seq, "", MISSING
 
 
-@rule(
-    "document-ended",
-    "Responses that are not streamed have a final status.",
-    must(_LIFECYCLE),
-    when=lambda t: not t.http_response.streamed and bool(t.responses),
-)
-def document_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """No later document could report the end."""
-    for location in t.responses:
-        if (status := status_of(location)) and not is_final(status):
-            message = (
-                f"The response is still {status[:40]}, and nothing follows. Send it once it has "
-                "a final status."
-            )
-            yield Violation(message, location.seq, "/status")
+def _whole_responses(t: AgentTranscript) -> Iterable[Place]:
+    return () if t.http_response.streamed else t.responses
+
+
+def _is_final_if_known(status: Any) -> bool:
+    return not isinstance(status, str) or not status or is_final(status)
 
 
 @rule(
@@ -115,17 +72,6 @@ def message_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 
 @rule(
-    "output-ended",
-    "All messages in the output of a completed response have ended.",
-    must(_STATUSES),
-    when=lambda t: bool(t.messages) and t.stream_state.status not in _OTHER_ENDS,
-)
-def output_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """A completed response means that the operation has finished."""
-    yield from _unended_output(t)
-
-
-@rule(
     "message-ended-failed",
     "All messages end with a response that fails.",
     should(_STATUSES),
@@ -134,13 +80,8 @@ def output_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
 )
 def message_ended_failed(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients show a message without a final status as in progress."""
-    yield from _unended_output(t)
+    yield from reported(t, "output-ended", _UNENDED)
     yield from _open_messages(t)
-
-
-def _unended_output(t: AgentTranscript) -> Iterator[RuleIssue]:
-    sentence = "The response has ended, but this message is {status}. Complete it."
-    yield from reported(t, "output-ended", sentence)
 
 
 def _open_messages(t: AgentTranscript) -> Iterator[RuleIssue]:
@@ -246,24 +187,16 @@ def sequence_type(t: AgentTranscript) -> Iterator[RuleIssue]:
         )
 
 
-@rule(
-    "sequence-digits",
-    "Sequence numbers consist of digits.",
-    should(_NUMBERS),
-    when=lambda t: any(isinstance(p.value.get("sequence_number"), str) for p in _all(t)),
-)
-def sequence_digits(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Other strings have no order. Reported once."""
-    for seq, pointer, value in _all(t):
-        number = value.get("sequence_number")
-        if isinstance(number, str) and number_of(number) is None:
-            message = 'sequence_number is not a number. Write one in digits, such as "0".'
-            yield Violation(message, seq, f"{pointer}/sequence_number")
-            return
-
-
 def _all(t: AgentTranscript) -> tuple[Location, ...]:
     return (*t.objects, *(p for p in (*t.messages, *t.contents) if p.pointer))
+
+
+_strings = those(present(_all, "sequence_number"), is_string)
+
+
+def _other_numbers(t: AgentTranscript) -> Iterable[Place]:
+    """Select the first sequence number that is a string without a number."""
+    return islice(those(_strings, lambda text: number_of(text) is None)(t), 1)
 
 
 @rule(
@@ -308,20 +241,48 @@ def _short(number: int) -> str:
     return str(number) if abs(number) < 10**20 else "A very large number"
 
 
+# fmt: off
 RULES = (
-    response_first,
-    initial_status,
-    status_transitions,
-    nothing_after_end,
-    response_ended,
-    document_ended,
+    row("response-first", "Streams start with the response object.", should(_LIFECYCLE),
+        _first_object, {one_of("response"): "Send the response with status created first."},
+        why="Its id identifies the response that all following objects belong to."),
+    state_row("initial-status", "Responses and messages start with status created.",
+        should(_STATUSES), lambda t: streamed(t) and bool(t.stream_state.starts),
+        "This {kind} starts with status {status}. Send it with status created first.",
+        why="A message may be sent complete at once, and a response may fail at once."),
+    state_row("status-transitions", "Status transitions are valid.", must(_STATUSES), streamed,
+        "Invalid transition of the {object} from {before} to {after}.",
+        why="created leads to in_progress, and both to a final status, which is the last.",
+        needs_complete_response=True),
+    state_row("nothing-after-end", "Nothing follows the end of the response.", must(_LIFECYCLE),
+        streamed, "This {object} was sent after the response ended. Send it before.",
+        why="Clients stop reading when it is completed, failed, rejected or canceled.",
+        needs_complete_response=True),
+    row("response-ended", "Streams end with the response completed, failed, rejected or canceled.",
+        must(_LIFECYCLE),
+        _unended_response,
+        {never: Fix("End the stream with the response in status `completed`.", may_follow=True)},
+        when=streamed, needs_complete_response=True,
+        why="Without a final status, clients cannot tell whether more follows."),
+    row("document-ended", "Responses that are not streamed have a final status.", must(_LIFECYCLE),
+        present(_whole_responses, "status"), {
+            _is_final_if_known: "The response is still {value}, and nothing follows. Send it once "
+                                "it has a final status.",
+        }, when=_whole_responses,
+        why="No later document could report the end."),
     message_ended,
-    output_ended,
+    state_row("output-ended", "All messages in the output of a completed response have ended.",
+        must(_STATUSES), lambda t: bool(t.messages) and t.stream_state.status not in _OTHER_ENDS,
+        _UNENDED, why="A completed response means that the operation has finished."),
     message_ended_failed,
     messages_in_output,
     sequence_present,
     sequence_type,
-    sequence_digits,
+    row("sequence-digits", "Sequence numbers consist of digits.", should(_NUMBERS),
+        _other_numbers,
+        {never: 'sequence_number is not a number. Write one in digits, such as "0".'},
+        when=_strings, why="Other strings have no order. Reported once."),
     sequence_increasing,
     sequence_gapless,
 )
+# fmt: on

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from playground.conformance.agent_api.rule import rule
+from playground.conformance.agent_api.selectors import is_not_blank, is_set, row, rule
 from playground.conformance.agent_api.stream_state import is_final, same_json
 from playground.conformance.agent_api.transcript import AgentTranscript
 from playground.conformance.response_parts import Location
 from playground.conformance.rule import Inconclusive, RuleIssue, Violation, info, must, should
-from playground.conformance.values import type_with_article
+from playground.conformance.shape import (
+    MISSING,
+    Place,
+    is_given,
+    is_string,
+    members,
+    never,
+    present,
+    those,
+)
 from playground.protocols import json_decoder
 from playground.protocols.agent_api import requests
 from playground.protocols.agent_api.constants import CALLS, CLIENT_CALLS, OUTPUTS
@@ -33,6 +42,11 @@ class ToolMessage(NamedTuple):
         """Return the key that pairs a call with its output, "" without one."""
         name = self.location.value.get("call_id")
         return name if isinstance(name, str) else ""
+
+    @property
+    def place_of_id(self) -> Place:
+        seq, pointer, _ = self.location
+        return seq, f"{pointer}/call_id", self.call_id
 
 
 def _tools(t: AgentTranscript) -> Iterator[ToolMessage]:
@@ -72,54 +86,18 @@ def _outputs(t: AgentTranscript) -> list[ToolMessage]:
     return _checked(t, OUTPUTS)
 
 
-@rule(
-    "call-fields",
-    "Calls have a call_id and a name.",
-    info("2"),
-    when=lambda t: bool(_calls(t)),
-)
-def call_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Both are optional. Without them a call cannot be executed or matched to its output."""
-    for tool in _calls(t):
-        for name in ("call_id", "name"):
-            value = tool.location.value.get(name)
-            if value is None or (isinstance(value, str) and not value.strip()):
-                yield _not_set(tool.location, name)
+def _data_of_calls(t: AgentTranscript) -> Iterable[Place]:
+    return (tool.location for tool in _calls(t))
 
 
-@rule(
-    "call-types",
-    "The call_id, the name and the arguments of a call are strings.",
-    must("2"),
-    when=lambda t: bool(_calls(t)),
-)
-def call_types(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The arguments are JSON in a string."""
-    for tool in _calls(t):
-        seq, pointer, data = tool.location
-        for name in ("call_id", "name", "arguments"):
-            value = data.get(name)
-            if value is not None and not isinstance(value, str):
-                message = f"{name} is {type_with_article(value)}; expected a string."
-                yield Violation(message, seq, f"{pointer}/{name}")
+def _data_of_outputs(t: AgentTranscript) -> Iterable[Place]:
+    return (tool.location for tool in _outputs(t))
 
 
-@rule(
-    "call-arguments",
-    "The arguments of a call are a JSON object.",
-    info("2"),
-    when=lambda t: any("arguments" in tool.location.value for tool in _calls(t)),
-)
-def call_arguments(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Language models write the arguments and can make mistakes, as the specification says."""
-    for tool in _calls(t):
-        seq, pointer, data = tool.location
-        arguments: Any = data.get("arguments")
-        if isinstance(arguments, str) and arguments.strip() and not _is_object(arguments):
-            yield Violation("arguments is not a JSON object.", seq, f"{pointer}/arguments")
-
-
-def _is_object(text: str) -> bool:
+def _is_json_object(text: Any) -> bool:
+    """Return whether arguments are a JSON object; other rules check their type and presence."""
+    if not isinstance(text, str) or not text.strip():
+        return True
     if json_decoder.exceeds_depth(text, _DEPTH):
         return False
     try:
@@ -128,45 +106,17 @@ def _is_object(text: str) -> bool:
         return False
 
 
-@rule(
-    "output-fields",
-    "Outputs of functions have a call_id and an output; in all outputs they are strings.",
-    must("2"),
-    when=lambda t: bool(_outputs(t)),
-)
-def output_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The specification requires them for functions, and does not define other outputs."""
+def _required_members(t: AgentTranscript) -> Iterator[Place]:
+    """Select the members of outputs that are strings: required ones, and those that are present."""
     for tool in _outputs(t):
+        seq, pointer, data = tool.location
         for name in ("call_id", "output"):
-            value = tool.location.value.get(name)
-            is_required = tool.kind == _FUNCTION_OUTPUT or name in tool.location.value
-            if is_required and not isinstance(value, str):
-                yield _not_set(tool.location, name)
+            if tool.kind == _FUNCTION_OUTPUT or name in data:
+                yield seq, f"{pointer}/{name}", data.get(name, MISSING)
 
 
-@rule(
-    "output-members",
-    "Outputs have a call_id and an output.",
-    info("2"),
-    when=lambda t: bool(_outputs(t)),
-)
-def output_members(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Without a call_id, an output cannot be matched to its call."""
-    for tool in _outputs(t):
-        names = ("call_id", "output") if tool.kind != _FUNCTION_OUTPUT else ()
-        for name in names:
-            if name not in tool.location.value:
-                yield _not_set(tool.location, name)
-        if (value := tool.location.value.get("call_id")) is not None and value == "":
-            yield _not_set(tool.location, "call_id")
-
-
-def _not_set(location: Location, name: str) -> Violation:
-    value = location.value.get(name)
-    actual = type_with_article(value) if name in location.value else "missing"
-    actual = "empty" if isinstance(value, str) else actual
-    message = f"{name} is {actual}. Set it to a string."
-    return Violation(message, location.seq, f"{location.pointer}/{name}")
+def _other_outputs(t: AgentTranscript) -> Iterable[Place]:
+    return (tool.location for tool in _outputs(t) if tool.kind != _FUNCTION_OUTPUT)
 
 
 def _sent(t: AgentTranscript) -> set[str]:
@@ -179,14 +129,8 @@ def _sent(t: AgentTranscript) -> set[str]:
     }
 
 
-@rule(
-    "output-paired",
-    "Outputs follow the call with the same call_id.",
-    should("2"),
-    when=lambda t: bool(_outputs(t)),
-)
-def output_paired(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """A call without a call_id matches any output."""
+def _unpaired(t: AgentTranscript) -> Iterator[Place]:
+    """Select the ids of outputs that no call before them has."""
     if _has_nameless_call(t):
         return
     known = _sent(t)
@@ -194,8 +138,7 @@ def output_paired(t: AgentTranscript) -> Iterator[RuleIssue]:
         if tool.kind in CALLS:
             known.add(tool.call_id)
         elif tool.kind not in _OPEN and tool.call_id and tool.call_id not in known:
-            seq, pointer, _ = tool.location
-            yield Violation("No previous call has this call_id.", seq, f"{pointer}/call_id")
+            yield tool.place_of_id
 
 
 def _has_nameless_call(t: AgentTranscript) -> bool:
@@ -208,35 +151,12 @@ def _has_nameless_call(t: AgentTranscript) -> bool:
     return bool(calls - named)
 
 
-@rule(
-    "call-id-unique",
-    "Each call has a unique call_id.",
-    must("2"),
-    when=lambda t: bool(_calls(t)),
-)
-def call_id_unique(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Outputs are matched to their calls by the call_id."""
-    yield from _repeated(_calls(t), "call")
-
-
-@rule(
-    "output-unique",
-    "Each call has at most one output.",
-    should("2"),
-    when=lambda t: bool(_outputs(t)),
-)
-def output_unique(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The output is the result of the call."""
-    yield from _repeated(_outputs(t), "output")
-
-
-def _repeated(tools: list[ToolMessage], words: str) -> Iterator[RuleIssue]:
+def _repeated(tools: Iterable[ToolMessage]) -> Iterator[Place]:
+    """Select the ids that a call or an output at another place has."""
     slots: dict[str, tuple[str, int]] = {}
     for tool in tools:
         if tool.call_id and slots.setdefault(tool.call_id, tool.slot) != tool.slot:
-            seq, pointer, _ = tool.location
-            message = f"Another {words} has this call_id. Use each once."
-            yield Violation(message, seq, f"{pointer}/call_id")
+            yield tool.place_of_id
 
 
 @rule(
@@ -258,18 +178,49 @@ def call_answered(t: AgentTranscript) -> Iterator[RuleIssue]:
             and tool.call_id not in answered
             and "output" not in (tool.location.value)
         ):
-            seq, pointer, _ = tool.location
-            yield Violation("This call has no output.", seq, f"{pointer}/call_id")
+            seq, pointer, _ = tool.place_of_id
+            yield Violation("This call has no output.", seq, pointer)
 
 
+_NOT_STRING = "{name} is {actual}. Set it to a string."
+_EMPTY = "{name} is empty. Set it to a string."
+
+# fmt: off
 RULES = (
-    call_fields,
-    call_types,
-    call_arguments,
-    output_fields,
-    output_members,
-    output_paired,
-    call_id_unique,
-    output_unique,
+    row("call-fields", "Calls have a call_id and a name.", info("2"),
+        members(_data_of_calls, "call_id", "name"),
+        {is_set: _NOT_STRING, is_not_blank: _EMPTY},
+        why="Both are optional. Without them a call cannot be executed or matched to its output."),
+    row("call-types", "The call_id, the name and the arguments of a call are strings.", must("2"),
+        those(present(_data_of_calls, "call_id", "name", "arguments"), is_set),
+        {is_string: "{name} is {actual}; expected a string."}, when=_data_of_calls,
+        why="The arguments are JSON in a string."),
+    row("call-arguments", "The arguments of a call are a JSON object.", info("2"),
+        present(_data_of_calls, "arguments"),
+        {_is_json_object: "arguments is not a JSON object."},
+        why="Language models write the arguments and can make mistakes, as the specification says."
+        ),
+    row("output-fields",
+        "Outputs of functions have a call_id and an output; in all outputs they are strings.",
+        must("2"),
+        _required_members, {is_string: _NOT_STRING}, when=_data_of_outputs,
+        why="The specification requires them for functions, and does not define other outputs."),
+    row("output-members", "Outputs have a call_id and an output.", info("2"),
+        members(_other_outputs, "call_id", "output"), {is_given: _NOT_STRING},
+        (present(_data_of_outputs, "call_id"), {lambda name: name != "": _EMPTY}),
+        when=_data_of_outputs,
+        why="Without a call_id, an output cannot be matched to its call."),
+    row("output-paired", "Outputs follow the call with the same call_id.", should("2"),
+        _unpaired, {never: "No previous call has this call_id."}, when=_data_of_outputs,
+        why="A call without a call_id matches any output."),
+    row("call-id-unique", "Each call has a unique call_id.", must("2"),
+        lambda t: _repeated(_calls(t)),
+        {never: "Another call has this call_id. Use each once."}, when=_data_of_calls,
+        why="Outputs are matched to their calls by the call_id."),
+    row("output-unique", "Each call has at most one output.", should("2"),
+        lambda t: _repeated(_outputs(t)),
+        {never: "Another output has this call_id. Use each once."}, when=_data_of_outputs,
+        why="The output is the result of the call."),
     call_answered,
 )
+# fmt: on
