@@ -6,13 +6,12 @@ how the rule interprets the specification.
 
 from __future__ import annotations
 
-from playground.conformance.mcp import handshake, http, jsonrpc, results, server_messages, tools
-from playground.conformance.mcp.rule import McpRule
+from playground.conformance.mcp import handshake, jsonrpc, results, server_messages, tools
 from playground.conformance.mcp.transcript import McpTranscript, inner, read
+from playground.conformance.rule import Rule
 
 #: Every rule, in the order in which a report lists them.
-RULES: tuple[McpRule, ...] = (
-    *http.RULES,
+RULES: tuple[Rule[McpTranscript], ...] = (
     *jsonrpc.RULES,
     *handshake.RULES,
     *tools.RULES,

@@ -2,190 +2,121 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from typing import Any
 
-from playground.conformance.mcp.calls import LocatedMessage
-from playground.conformance.mcp.rule import rule
+from playground.conformance.mcp.calls import RecordedCall
+from playground.conformance.mcp.selectors import McpSelector, results_of, results_where, row
 from playground.conformance.mcp.transcript import McpTranscript
-from playground.conformance.rule import RuleIssue, Violation, info, must, should
-from playground.conformance.values import is_nonempty_text, is_number
+from playground.conformance.response_parts import Location
+from playground.conformance.rule import info, must, should
+from playground.conformance.shape import (
+    MISSING,
+    Tests,
+    is_object,
+    is_string,
+    members,
+    number,
+    one_of,
+    those,
+)
+from playground.conformance.values import is_nonempty_text
 from playground.protocols.mcp.messages import DISCOVER, INITIALIZE, LIST
 from playground.protocols.mcp.versions import STATEFUL_VERSIONS, STATELESS_VERSION
 
 _LIFECYCLE = "MCP lifecycle"
 #: The first version of streamable HTTP.
 _STREAMABLE = "2025-03-26"
+_SERVER_INFO = "io.modelcontextprotocol/serverInfo"
+_ANSWER_WITH = f"Answer initialize with one of {', '.join(STATEFUL_VERSIONS)}."
+_CAPABILITIES: Tests = {is_object: "Set capabilities to an object; it may be empty."}
+
+_initialized, _discovered = results_of(INITIALIZE), results_of(DISCOVER)
+_stateless = results_where(lambda call: call.is_stateless)
+_negotiated = those(members(_initialized, "protocolVersion"), is_string)
 
 
-def _results(t: McpTranscript, method: str) -> list[LocatedMessage]:
-    """Return the results of the handshake, except errors."""
-    answers = (call.answer for call in t.calls_of(method))
-    return [located for located in answers if located is not None and located.message.error is None]
+def _server(name: str) -> McpSelector:
+    """Select a member of serverInfo, or serverInfo itself if it is no object."""
+
+    def select(t: McpTranscript) -> Iterator[Location]:
+        for seq, pointer, server in members(_initialized, "serverInfo")(t):
+            if isinstance(server, dict):
+                yield Location(seq, f"{pointer}/{name}", server.get(name))
+            else:
+                yield Location(seq, pointer, MISSING)
+
+    return select
 
 
-@rule(
-    "initialize",
-    "The initialize result has protocolVersion, capabilities and serverInfo.",
-    must(_LIFECYCLE),
-    when=lambda t: bool(_results(t, INITIALIZE)),
+def _is_cacheable(call: RecordedCall) -> bool:
+    return call.is_stateless and call.method in (DISCOVER, LIST)
+
+
+#: The complete results that clients can cache.
+_cacheable = those(
+    results_where(_is_cacheable),
+    lambda result: result and result.get("resultType") != "input_required",
 )
-def initialize(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients learn from them which messages the server supports."""
-    for located in _results(t, INITIALIZE):
-        result, top = located.result, f"{located.pointer}/result"
-        if not is_nonempty_text(result.get("protocolVersion")):
-            message = "Set protocolVersion to the negotiated version."
-            yield Violation(message, located.seq, f"{top}/protocolVersion")
-        if not isinstance(result.get("capabilities"), dict):
-            message = "Set capabilities to an object; it may be empty."
-            yield Violation(message, located.seq, f"{top}/capabilities")
-        server = result.get("serverInfo")
-        for name in ("name", "version"):
-            if not isinstance(server, dict) or not isinstance(server.get(name), str):
-                location = f"{top}/serverInfo" + (f"/{name}" if isinstance(server, dict) else "")
-                yield Violation(f"Set {name} in serverInfo.", located.seq, location)
 
 
-@rule(
-    "discover",
-    "The server/discover result has supportedVersions and capabilities.",
-    must("MCP 2026-07-28, lifecycle"),
-    when=lambda t: bool(_results(t, DISCOVER)),
-)
-def discover(t: McpTranscript) -> Iterator[RuleIssue]:
-    """supportedVersions is an array of one or more strings, capabilities is an object."""
-    for located in _results(t, DISCOVER):
-        result, top = located.result, f"{located.pointer}/result"
-        versions = result.get("supportedVersions")
-        if (
-            not isinstance(versions, list)
-            or not versions
-            or not all(map(is_nonempty_text, versions))
-        ):
-            message = "Set supportedVersions to an array of the supported versions."
-            yield Violation(message, located.seq, f"{top}/supportedVersions")
-        if not isinstance(result.get("capabilities"), dict):
-            message = "Set capabilities to an object; it may be empty."
-            yield Violation(message, located.seq, f"{top}/capabilities")
+def _are_versions(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(is_nonempty_text, value))
 
 
-def _negotiated_versions(t: McpTranscript) -> Iterator[tuple[LocatedMessage, str]]:
-    for located in _results(t, INITIALIZE):
-        if isinstance(version := located.result.get("protocolVersion"), str):
-            yield located, version
+def _names_server(meta: Any) -> bool:
+    return isinstance(meta, dict) and isinstance(meta.get(_SERVER_INFO), dict)
 
 
-@rule(
-    "version-agreed",
-    "The negotiated version exists and supports initialize.",
-    must(_LIFECYCLE),
-    when=lambda t: next(_negotiated_versions(t), None) is not None,
-)
-def version_agreed(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A server that lacks the requested version responds with one that it supports."""
-    for located, version in _negotiated_versions(t):
-        if version not in STATEFUL_VERSIONS:
-            actual = (
-                "requires server/discover instead of initialize"
-                if version == STATELESS_VERSION
-                else "does not exist"
-            )
-            yield Violation(
-                f"Version {version[:40]} {actual}. Answer initialize with one of "
-                f"{', '.join(STATEFUL_VERSIONS)}.",
-                located.seq,
-                f"{located.pointer}/result/protocolVersion",
-            )
-
-
-@rule(
-    "version-current",
-    "The negotiated version defines Streamable HTTP.",
-    info("MCP 2025-03-26, transports"),
-    when=lambda t: next(_negotiated_versions(t), None) is not None,
-)
-def version_current(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Earlier versions have a transport with two URLs, which clients no longer support."""
-    for located, version in _negotiated_versions(t):
-        if version in STATEFUL_VERSIONS and version < _STREAMABLE:
-            yield Violation(
-                f"Version {version} does not define Streamable HTTP. Use {_STREAMABLE} or later.",
-                located.seq,
-                f"{located.pointer}/result/protocolVersion",
-            )
-
-
-def _is_stateless(t: McpTranscript) -> list[LocatedMessage]:
-    answers = (call.answer for call in t.calls if call.is_stateless)
-    return [located for located in answers if located is not None and located.message.error is None]
-
-
-@rule(
-    "result-type",
-    "Since 2026-07-28, results have a resultType.",
-    must("MCP 2026-07-28, base protocol"),
-    when=lambda t: bool(_is_stateless(t)),
-)
-def result_type(t: McpTranscript) -> Iterator[RuleIssue]:
-    """It is complete, or input_required if the call has to be repeated with answers."""
-    for located in _is_stateless(t):
-        if not is_nonempty_text(located.result.get("resultType")):
-            message = 'Set resultType to "complete" or "input_required".'
-            yield Violation(message, located.seq, f"{located.pointer}/result/resultType")
-
-
-@rule(
-    "server-named",
-    "Since 2026-07-28, results identify the server.",
-    should("MCP 2026-07-28, base protocol"),
-    when=lambda t: bool(_is_stateless(t)),
-)
-def server_named(t: McpTranscript) -> Iterator[RuleIssue]:
-    """The name and version are in `_meta`, as `io.modelcontextprotocol/serverInfo`."""
-    name = "io.modelcontextprotocol/serverInfo"
-    for located in _is_stateless(t):
-        meta = located.result.get("_meta")
-        if not isinstance(meta, dict) or not isinstance(meta.get(name), dict):
-            message = f"Add {name} with the name and version of the server to _meta."
-            yield Violation(message, located.seq, f"{located.pointer}/result/_meta")
-
-
-def _cacheable_results(t: McpTranscript) -> list[LocatedMessage]:
-    """Return the complete results of stateless calls that clients can cache."""
-    return [
-        answer
-        for call in t.calls
-        if call.is_stateless and call.method in (DISCOVER, LIST)
-        if (answer := call.answer) is not None and answer.result
-        if answer.result.get("resultType") != "input_required"
-    ]
-
-
-@rule(
-    "cache-hints",
-    "Since 2026-07-28, results of server/discover and tools/list have caching hints.",
-    must("MCP 2026-07-28, caching"),
-    when=lambda t: bool(_cacheable_results(t)),
-)
-def cache_hints(t: McpTranscript) -> Iterator[RuleIssue]:
-    """The hints are ttlMs, a number of 0 or more, and cacheScope."""
-    for located in _cacheable_results(t):
-        result, top = located.result, f"{located.pointer}/result"
-        lifetime = result.get("ttlMs")
-        if lifetime is None or not is_number(lifetime) or lifetime < 0:
-            message = "Set ttlMs to the number of milliseconds for which the result is fresh."
-            yield Violation(message, located.seq, f"{top}/ttlMs")
-        if result.get("cacheScope") not in ("public", "private"):
-            message = "Set cacheScope to public or private."
-            yield Violation(message, located.seq, f"{top}/cacheScope")
-
-
+# fmt: off
 RULES = (
-    initialize,
-    discover,
-    version_agreed,
-    version_current,
-    result_type,
-    server_named,
-    cache_hints,
+    row("initialize", "The initialize result has protocolVersion, capabilities and serverInfo.",
+        must(_LIFECYCLE),
+        members(_initialized, "protocolVersion"),
+        {is_nonempty_text: "Set protocolVersion to the negotiated version."},
+        (members(_initialized, "capabilities"), _CAPABILITIES),
+        (_server("name"), {is_string: "Set name in serverInfo."}),
+        (_server("version"), {is_string: "Set version in serverInfo."}),
+        why="Clients learn from them which messages the server supports."),
+    row("discover", "The server/discover result has supportedVersions and capabilities.",
+        must("MCP 2026-07-28, lifecycle"),
+        members(_discovered, "supportedVersions"),
+        {_are_versions: "Set supportedVersions to an array of the supported versions."},
+        (members(_discovered, "capabilities"), _CAPABILITIES),
+        why="supportedVersions is an array of one or more strings, capabilities is an object."),
+    row("version-agreed", "The negotiated version exists and supports initialize.",
+        must(_LIFECYCLE),
+        _negotiated, {
+            lambda version: version != STATELESS_VERSION:
+                "Version {value} requires server/discover instead of initialize. " + _ANSWER_WITH,
+            one_of(*STATEFUL_VERSIONS): f"Version {{value}} does not exist. {_ANSWER_WITH}",
+        },
+        why="A server that lacks the requested version responds with one that it supports."),
+    row("version-current", "The negotiated version defines Streamable HTTP.",
+        info("MCP 2025-03-26, transports"),
+        those(_negotiated, one_of(*STATEFUL_VERSIONS)),
+        {lambda version: version >= _STREAMABLE:
+            f"Version {{value}} does not define Streamable HTTP. Use {_STREAMABLE} or later."},
+        when=_negotiated,
+        why="Earlier versions have a transport with two URLs, which clients no longer support."),
+    row("result-type", "Since 2026-07-28, results have a resultType.",
+        must("MCP 2026-07-28, base protocol"),
+        members(_stateless, "resultType"),
+        {is_nonempty_text: 'Set resultType to "complete" or "input_required".'},
+        why="It is complete, or input_required if the call has to be repeated with answers."),
+    row("server-named", "Since 2026-07-28, results identify the server.",
+        should("MCP 2026-07-28, base protocol"),
+        members(_stateless, "_meta"),
+        {_names_server: f"Add {_SERVER_INFO} with the name and version of the server to _meta."},
+        why=f"The name and version are in `_meta`, as `{_SERVER_INFO}`."),
+    row("cache-hints",
+        "Since 2026-07-28, results of server/discover and tools/list have caching hints.",
+        must("MCP 2026-07-28, caching"),
+        members(_cacheable, "ttlMs"), {number(0, math.inf):
+            "Set ttlMs to the number of milliseconds for which the result is fresh."},
+        (members(_cacheable, "cacheScope"),
+         {one_of("public", "private"): "Set cacheScope to public or private."}),
+        why="The hints are ttlMs, a number of 0 or more, and cacheScope."),
 )
+# fmt: on

@@ -1,12 +1,17 @@
-"""Rules on JSON-RPC messages: sections 4 to 6 of its specification, and MCP's restrictions."""
+"""Rules on messages: streamable HTTP carries them, and JSON-RPC is their form.
+
+JSON-RPC's are those of sections 4 to 6 of its specification, and MCP's restrictions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 
 from playground.conformance.mcp.calls import LocatedMessage, RecordedCall
-from playground.conformance.mcp.rule import rule
+from playground.conformance.mcp.selectors import heads, inside, row, rule
 from playground.conformance.mcp.transcript import McpTranscript
+from playground.conformance.response_parts import Location
 from playground.conformance.rule import (
     Inconclusive,
     RuleIssue,
@@ -16,9 +21,16 @@ from playground.conformance.rule import (
     must,
     should,
 )
-from playground.conformance.values import is_integer
+from playground.conformance.shape import is_given, never, present, those
+from playground.conformance.values import is_integer, is_nonempty_text
 from playground.protocols import jsonrpc
+from playground.protocols.frames import FrameKind
 from playground.protocols.jsonrpc import SENTENCES, Deviation, MessageKind
+from playground.protocols.mcp.messages import SESSION_HEADER
+
+_TRANSPORT = "MCP transports"
+_VISIBLE = re.compile(r"[\x21-\x7e]+")
+_SESSION = SESSION_HEADER.lower()
 
 _FORM = (
     Deviation.NOT_AN_OBJECT,
@@ -28,7 +40,7 @@ _FORM = (
     Deviation.ODD_METHOD,
     Deviation.ODD_PARAMS,
 )
-_BATCHES = (Deviation.BATCH, Deviation.EMPTY_BATCH)
+_BATCHES = {Deviation.BATCH, Deviation.EMPTY_BATCH}
 _MEMBERS: Mapping[Deviation, str] = {
     Deviation.NO_VERSION: "/jsonrpc",
     Deviation.OTHER_VERSION: "/jsonrpc",
@@ -50,6 +62,119 @@ _MODERN_FORBIDDEN = (-32002, -32042)
 _WITH_BATCHES = ("2024-11-05", "2025-03-26")
 
 
+# --- HTTP -------------------------------------------------------------------------------------
+
+
+def _is_success(call: RecordedCall) -> bool:
+    return call.http_response.head_seq is not None and call.http_response.status < 300
+
+
+def _successful_responses(t: McpTranscript) -> Iterator[RecordedCall]:
+    """Return the responses with a body to requests, resumed streams included."""
+    for call in t.http_calls:
+        if (call.expects_response or call.resumed_from) and _is_success(call) and call.payloads:
+            yield call
+
+
+@rule(
+    "content-type",
+    "Content-Type matches the body: JSON or an event stream.",
+    must(_TRANSPORT),
+    when=lambda t: any(_successful_responses(t)),
+)
+def content_type(t: McpTranscript) -> Iterator[RuleIssue]:
+    """The server chooses one of the two. The response to a GET request is a stream."""
+    for call in _successful_responses(t):
+        is_stream = call.http_response.streamed or call.resumed_from
+        wanted = "text/event-stream" if is_stream else "application/json"
+        actual = call.http_response.media_type
+        if actual != wanted:
+            received = f"is {actual[:60]}" if actual else "is missing"
+            message = f"Content-Type {received}. Set it to {wanted}."
+            yield Violation(message, call.http_response.head_seq)
+
+
+def _acknowledgements(t: McpTranscript) -> Iterator[RecordedCall]:
+    """Return the successful responses to notifications, and to responses of the client."""
+    for call in t.calls:
+        if call.http_method == "POST" and not call.expects_response and _is_success(call):
+            yield call
+
+
+@rule(
+    "accepted",
+    "Notifications and responses are answered with 202 and no body.",
+    must(_TRANSPORT),
+    when=lambda t: any(_acknowledgements(t)),
+)
+def accepted(t: McpTranscript) -> Iterator[RuleIssue]:
+    """A server that cannot accept the message responds with an HTTP error."""
+    for call in _acknowledgements(t):
+        status = call.http_response.status
+        if status != 202:
+            message = f"The status is HTTP {status}. Answer with 202 Accepted."
+            yield Violation(message, call.http_response.head_seq)
+        elif call.payloads:
+            message = "Do not send a body: the message was not a request."
+            yield Violation(message, call.payloads[0].seq)
+
+
+@rule(
+    "stream-closed",
+    "The last event of a stream ends with a blank line.",
+    should(_TRANSPORT),
+    when=lambda t: any(call.http_response.streamed for call in t.http_calls),
+)
+def stream_closed(t: McpTranscript) -> Iterator[RuleIssue]:
+    """SSE clients discard an unterminated event.
+
+    A stream that is resumed may break off. Clients close it after the response.
+    """
+    for call in t.http_calls:
+        if call.http_response.streamed and not call.has_ended and not call.resumptions:
+            yield Inconclusive("The stream was truncated.")
+        for frame in call.http_response.frames if call.http_response.ended else ():
+            if frame.kind is FrameKind.TAIL:
+                message = (
+                    "The last event is incomplete and clients discard it. End it with a blank line."
+                )
+                yield Violation(message, frame.seq)
+
+
+def _is_session_kept(t: McpTranscript) -> Iterator[Location]:
+    """Select the heads with a session ID; the value is whether it is that of the request."""
+    for call in t.http_calls:
+        seq, session = call.http_response.head_seq, call.http_response.headers.get(_SESSION)
+        if seq is not None and session is not None and call.sent and call.sent.session:
+            yield Location(seq, "", session == call.sent.session)
+
+
+def _calls_with_event_ids(t: McpTranscript) -> Iterator[RecordedCall]:
+    return (call for call in t.http_calls if call.event_ids and not call.is_stateless)
+
+
+@rule(
+    "event-id-unique",
+    "Event IDs are unique across the streams of a session.",
+    must(_TRANSPORT),
+    when=lambda t: any(_calls_with_event_ids(t)),
+)
+def event_id_unique(t: McpTranscript) -> Iterator[RuleIssue]:
+    """Clients resume a stream by its event IDs. The same event may be delivered again."""
+    seen: set[tuple[str, str]] = set()
+    for call in _calls_with_event_ids(t):
+        session = call.sent.session if call.sent else ""
+        earlier = frozenset(seen) if call.resumed_from else frozenset()
+        for seq, event_id in call.event_ids:
+            key = (session, event_id)
+            if key in seen and key not in earlier:
+                yield Violation("Another event already has this ID. Use a unique ID.", seq)
+            seen.add(key)
+
+
+# --- JSON-RPC ---------------------------------------------------------------------------------
+
+
 def _checked_calls(t: McpTranscript) -> Iterator[RecordedCall]:
     return (call for call in t.calls if not call.is_rejected_probe)
 
@@ -58,8 +183,8 @@ def _messages(t: McpTranscript) -> Iterator[LocatedMessage]:
     return (located for call in _checked_calls(t) for located in call.messages)
 
 
-def _has_messages(t: McpTranscript) -> bool:
-    return next(_messages(t), None) is not None
+def _has_response(t: McpTranscript) -> bool:
+    return any(call.responses for call in _checked_calls(t))
 
 
 def _malformed(t: McpTranscript, *kinds: Deviation) -> Iterator[RuleIssue]:
@@ -71,29 +196,28 @@ def _malformed(t: McpTranscript, *kinds: Deviation) -> Iterator[RuleIssue]:
 
 
 def _expects_messages(call: RecordedCall) -> bool:
-    return (
-        call.http_response.status < 300
-        and call.expects_response
-        and call.http_response.head_seq is not None
-    )
+    return call.expects_response and _is_success(call)
 
 
 @rule(
     "json-rpc",
     'Every message is a JSON object with "jsonrpc": "2.0".',
     must("JSON-RPC 4"),
-    when=lambda t: (
-        any(call.payloads for call in _checked_calls(t) if _expects_messages(call))
-        or _has_messages(t)
+    when=lambda t: any(
+        call.messages or (call.payloads and _expects_messages(call)) for call in _checked_calls(t)
     ),
 )
 def json_rpc(t: McpTranscript) -> Iterator[RuleIssue]:
     """In a stream, the data of each event is one message."""
     for call in _checked_calls(t):
         for payload in call.payloads if _expects_messages(call) else ():
-            if not payload.readable and (payload.name is None or payload.name == "message"):
+            if not payload.readable and payload.name in (None, "message"):
                 yield Violation(f"{payload.reason} Send a single JSON-RPC message.", payload.seq)
     yield from _malformed(t, *_FORM)
+
+
+def _calls_without_batches(t: McpTranscript) -> Iterator[RecordedCall]:
+    return (call for call in _checked_calls(t) if t.version_of(call) not in _WITH_BATCHES)
 
 
 @rule(
@@ -104,24 +228,18 @@ def json_rpc(t: McpTranscript) -> Iterator[RuleIssue]:
 )
 def no_batch(t: McpTranscript) -> Iterator[RuleIssue]:
     """MCP 2025-03-26 has batches, and 2025-06-18 removed them."""
-    reported: set[int] = set()
-    for call in _calls_without_batches(t):
-        for located in call.messages:
-            if set(located.message.problems) & set(_BATCHES) and located.seq not in reported:
-                reported.add(located.seq)
-                message = "These messages are batched in an array. Send each message separately."
-                yield Violation(message, located.seq)
-
-
-def _calls_without_batches(t: McpTranscript) -> Iterator[RecordedCall]:
-    return (call for call in _checked_calls(t) if t.version_of(call) not in _WITH_BATCHES)
+    messages = (located for call in _calls_without_batches(t) for located in call.messages)
+    batched = (each.seq for each in messages if not _BATCHES.isdisjoint(each.message.problems))
+    for seq in dict.fromkeys(batched):
+        message = "These messages are batched in an array. Send each message separately."
+        yield Violation(message, seq)
 
 
 @rule(
     "response-id",
     "Responses have the id of their request.",
     must("JSON-RPC 5"),
-    when=lambda t: any(call.responses for call in _checked_calls(t)),
+    when=_has_response,
 )
 def response_id(t: McpTranscript) -> Iterator[RuleIssue]:
     """The ids 1 and "1" are different. The id of an error may be null.
@@ -130,12 +248,11 @@ def response_id(t: McpTranscript) -> Iterator[RuleIssue]:
     """
     for call in _checked_calls(t):
         for located in call.responses:
-            broken = located.message.error is not None and located.message.id is None
+            has_id = located.message.id is not None
+            broken = located.message.error is not None and not has_id
             if call.answers(located) or (broken and call.http_response.status >= 400):
                 continue
-            actual = (
-                "a different id than the request" if located.message.id is not None else "no id"
-            )
+            actual = "a different id than the request" if has_id else "no id"
             yield Violation(
                 f"This response has {actual}. Return the id of the request.",
                 located.seq,
@@ -143,29 +260,17 @@ def response_id(t: McpTranscript) -> Iterator[RuleIssue]:
             )
 
 
-def _calls_of_server(t: McpTranscript) -> list[LocatedMessage]:
-    """Return the requests and notifications of the server."""
+def _calls_of_server(t: McpTranscript) -> Iterator[Location]:
     kinds = (MessageKind.REQUEST, MessageKind.NOTIFICATION)
-    return [located for located in _messages(t) if located.message.kind in kinds]
+    return (
+        inside(located, "", located.message.raw)
+        for located in _messages(t)
+        if located.message.kind in kinds
+    )
 
 
-@rule(
-    "request-id",
-    "Requests have a string or an integer as id, notifications have no id.",
-    must("MCP base protocol"),
-    when=lambda t: bool(_calls_of_server(t)),
-)
-def request_id(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Unlike in JSON-RPC, the id of a request is never null."""
-    for located in _calls_of_server(t):
-        given = located.message.id
-        if located.message.kind is MessageKind.REQUEST:
-            if not isinstance(given, str) and not is_integer(given):
-                message = "Set id to a string or an integer."
-                yield Violation(message, located.seq, f"{located.pointer}/id")
-        elif "id" in located.message.raw:
-            message = "The id is null. Set it to a string or an integer, or omit it."
-            yield Violation(message, located.seq, f"{located.pointer}/id")
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) or is_integer(value)
 
 
 @rule(
@@ -177,9 +282,7 @@ def request_id(t: McpTranscript) -> Iterator[RuleIssue]:
 )
 def one_response(t: McpTranscript) -> Iterator[RuleIssue]:
     """The response is either a result or an error. Clients wait until they receive it."""
-    for call in _checked_calls(t):
-        if not _expects_messages(call):
-            continue
+    for call in filter(_expects_messages, _checked_calls(t)):
         for located in call.responses[1:]:
             if located.message.id is not None and call.answers(located):
                 message = "This is a second response to the same request. Send only one."
@@ -196,9 +299,7 @@ def _no_response(t: McpTranscript, call: RecordedCall) -> RuleIssue:
         return Inconclusive("The response is incomplete, or exceeds a limit of the playground.")
     if call.is_resumable and not call.resumptions:
         return Inconclusive("The server ended the stream after an event ID: it may be resumed.")
-    seq = call.payloads[-1].seq if call.payloads else call.http_response.head_seq
-    if call.resumptions:
-        seq = last.payloads[-1].seq if last.payloads else last.http_response.head_seq
+    seq = last.payloads[-1].seq if last.payloads else last.http_response.head_seq
     resumed = ", not even after its stream was resumed" if call.resumptions else ""
     return Violation(f"No response to {call.method}{resumed}. Send a result or an error.", seq)
 
@@ -207,7 +308,7 @@ def _no_response(t: McpTranscript, call: RecordedCall) -> RuleIssue:
     "result-or-error",
     "Responses have either a result or an error, and no method.",
     must("JSON-RPC 5"),
-    when=lambda t: any(call.responses for call in _checked_calls(t)),
+    when=_has_response,
 )
 def result_or_error(t: McpTranscript) -> Iterator[RuleIssue]:
     """Clients that check one of them overlook the other. A member that is null is present."""
@@ -222,36 +323,34 @@ def result_or_error(t: McpTranscript) -> Iterator[RuleIssue]:
             yield Violation(message, located.seq, f"{located.pointer}/error")
 
 
-def _errors(t: McpTranscript) -> list[LocatedMessage]:
-    return [located for located in _messages(t) if located.message.error is not None]
-
-
 @rule(
     "error-object",
     "Errors have an integer code and a message.",
     must("JSON-RPC 5.1"),
-    when=lambda t: bool(_errors(t)),
+    when=lambda t: any(located.message.error for located in _messages(t)),
 )
 def error_object(t: McpTranscript) -> Iterator[RuleIssue]:
     """The member data is optional and may have any value."""
     yield from _malformed(t, Deviation.ODD_ERROR, Deviation.ODD_CODE)
 
 
+def _codes(calls: Iterable[RecordedCall]) -> Iterator[tuple[int, LocatedMessage]]:
+    for located in (located for call in calls for located in call.responses):
+        if located.message.error and located.message.error.code is not None:
+            yield located.message.error.code, located
+
+
 @rule(
     "error-code",
     "Reserved error codes are used as JSON-RPC defines them.",
     should("JSON-RPC 5.1"),
-    when=lambda t: any(
-        located.message.error and located.message.error.code for located in _errors(t)
-    ),
+    when=lambda t: any(code for code, _ in _codes(_checked_calls(t))),
 )
 def error_code(t: McpTranscript) -> Iterator[RuleIssue]:
     """Reserved are -32768 to -32000; servers may define -32099 to -32000."""
-    for located in _errors(t):
-        code = located.message.error.code if located.message.error else None
-        if code is None or code not in _RESERVED or code in _SERVERS:
-            continue
-        if jsonrpc.explain_code(code) is None:
+    for code, located in _codes(_checked_calls(t)):
+        is_reserved = code in _RESERVED and code not in _SERVERS
+        if is_reserved and jsonrpc.explain_code(code) is None:
             yield Violation(
                 f"{code} is reserved but undefined. Use a code defined by JSON-RPC or one from "
                 "-32099 to -32000.",
@@ -260,27 +359,22 @@ def error_code(t: McpTranscript) -> Iterator[RuleIssue]:
             )
 
 
-def _stateless_errors(t: McpTranscript) -> list[tuple[LocatedMessage, int]]:
-    return [
-        (located, located.message.error.code)
-        for call in _checked_calls(t)
-        for located in call.responses
-        if call.is_stateless and located.message.error and located.message.error.code is not None
-    ]
+def _stateless_calls(t: McpTranscript) -> Iterator[RecordedCall]:
+    return (call for call in _checked_calls(t) if call.is_stateless)
 
 
 @rule(
     "error-code-modern",
     "Since 2026-07-28, codes from -32099 to -32020 are used as MCP defines them.",
     must("MCP 2026-07-28, base protocol"),
-    when=lambda t: bool(_stateless_errors(t)),
+    when=lambda t: any(_codes(_stateless_calls(t))),
 )
 def error_code_modern(t: McpTranscript) -> Iterator[RuleIssue]:
     """MCP 2026-07-28 defines -32020, -32021 and -32022.
 
     Earlier versions defined -32002 and -32042.
     """
-    for located, code in _stateless_errors(t):
+    for code, located in _codes(_stateless_calls(t)):
         if (code in _MODERN and code not in _MODERN_DEFINED) or code in _MODERN_FORBIDDEN:
             yield Violation(
                 f"MCP 2026-07-28 does not define {code}. Use a code outside of the reserved ones.",
@@ -289,29 +383,56 @@ def error_code_modern(t: McpTranscript) -> Iterator[RuleIssue]:
             )
 
 
-@rule(
-    "error-failure",
-    "JSON-RPC errors of tools include an NLWeb failure as data.",
-    info("4.1.4"),
-    v54=info("MCP examples 6"),
-    when=lambda t: t.answer is not None and t.answer.message.error is not None,
-)
-def error_failure(t: McpTranscript) -> Iterator[RuleIssue]:
-    """The failure tells more than a code of JSON-RPC, as in an example of 0.54."""
-    if t.answer and t.found is None:
-        message = "Put the NLWeb failure (_meta and error) in data of the error."
-        yield Violation(message, t.answer.seq, f"{t.answer.pointer}/error/data")
+def _failure_in_error(t: McpTranscript) -> Iterator[Location]:
+    if t.answer is not None and t.answer.message.error is not None:
+        yield inside(t.answer, "/error/data", t.found)
 
 
+# fmt: off
 RULES = (
+    content_type,
+    accepted,
+    stream_closed,
+    row("session-id", "The session ID consists of visible ASCII characters.", must(_TRANSPORT),
+        those(heads(_SESSION), is_given), {_VISIBLE.fullmatch:
+            f"Use only visible ASCII characters without spaces in {SESSION_HEADER}."},
+        why="The initialize response sets it, and clients send it with each request after that."),
+    row("session-kept", "The session ID does not change.", should(_TRANSPORT),
+        _is_session_kept, {bool: f"{SESSION_HEADER} differs from that of the request. Return the "
+                           "same value or omit it."},
+        why="Clients send the ID that they received with the initialize response."),
+    event_id_unique,
+    row("session-modern", "Since 2026-07-28, there are no sessions.",
+        should("MCP 2026-07-28, transports"),
+        those(heads(_SESSION, lambda call: call.is_stateless and _is_success(call)), is_given),
+        {never: f"Omit {SESSION_HEADER}: this version has no sessions."},
+        when=heads(_SESSION, lambda call: call.is_stateless),
+        why="Every request is independent: servers send no session ID."),
+    row("login", "401 responses include WWW-Authenticate.", must("RFC 9110, 15.5.2"),
+        heads("www-authenticate", lambda call: call.http_response.status == 401),
+        {is_nonempty_text: "Add WWW-Authenticate, for example Bearer with resource_metadata."},
+        why="HTTP requires the header, and so does MCP 2025-06-18. Later versions have an "
+        "alternative."),
     json_rpc,
     no_batch,
     response_id,
-    request_id,
+    row("request-id", "Requests have a string or an integer as id, notifications have no id.",
+        must("MCP base protocol"),
+        present(_calls_of_server, "id"), {
+            lambda given: given is not None:
+                "The id is null. Set it to a string or an integer, or omit it.",
+            _is_id: "Set id to a string or an integer.",
+        },
+        when=_calls_of_server,
+        why="Unlike in JSON-RPC, the id of a request is never null."),
     one_response,
     result_or_error,
     error_object,
     error_code,
     error_code_modern,
-    error_failure,
+    row("error-failure", "JSON-RPC errors of tools include an NLWeb failure as data.",
+        (info("4.1.4"), info("MCP examples 6")),
+        _failure_in_error, {bool: "Put the NLWeb failure (_meta and error) in data of the error."},
+        why="The failure tells more than a code of JSON-RPC, as in an example of 0.54."),
 )
+# fmt: on

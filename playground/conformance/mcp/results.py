@@ -12,9 +12,19 @@ from playground.conformance.mcp.response_shapes import (
     json_in,
     texts_of,
 )
-from playground.conformance.mcp.rule import rule
+from playground.conformance.mcp.selectors import inside, row, rule
 from playground.conformance.mcp.transcript import McpTranscript
+from playground.conformance.response_parts import Location
 from playground.conformance.rule import RuleIssue, Violation, info, must, should
+from playground.conformance.shape import (
+    elements,
+    is_array,
+    is_boolean,
+    is_object,
+    members,
+    present,
+    those,
+)
 from playground.conformance.transcript import type_of
 from playground.conformance.values import is_nonempty_text, type_with_article
 
@@ -30,56 +40,42 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _requests_input(t: McpTranscript) -> bool:
-    """Return whether the result only requests input: it contains no response yet."""
-    return t.result is not None and t.result.result.get("resultType") == "input_required"
+def _result(t: McpTranscript) -> Iterator[Location]:
+    """Select the result of the tool if it is an object with members."""
+    if t.result is not None:
+        yield inside(t.result, "/result", t.result.result)
 
 
-def _done(t: McpTranscript) -> bool:
-    return t.result is not None and not _requests_input(t)
+def _is_done(result: Mapping[str, Any]) -> bool:
+    """Return whether the result does not only request input: it should contain a response."""
+    return result.get("resultType") != "input_required"
 
 
-def _has_result(t: McpTranscript) -> bool:
-    """Return whether there is a result, even if it is empty or not an object."""
-    answer = t.answer.message if t.answer else None
-    return _done(t) or (answer is not None and answer.error is None and not _requests_input(t))
+def _has_failed(result: Mapping[str, Any]) -> bool:
+    return result.get("isError") is True
 
 
-def _member_location(t: McpTranscript, member: str = "") -> tuple[int, str]:
-    """Return the frame of the result and the pointer to one of its members."""
-    located = t.result
-    if located is None:
-        return 0, ""
-    return located.seq, f"{located.pointer}/result{member}"
+_done, _failed = those(_result, _is_done), those(_result, _has_failed)
 
 
-def _result(t: McpTranscript) -> Mapping[str, Any]:
-    return t.result.result if t.result else {}
+def _reply(t: McpTranscript) -> Iterator[Location]:
+    """Select any result that has to contain a response; the value is whether it has one."""
+    if t.answer and _is_done(t.answer.result) and (t.result or t.answer.message.error is None):
+        found = t.found is not None or _has_failed(t.answer.result)
+        yield inside(t.answer, "/result", found)
 
 
-@rule(
-    "nlweb-reply",
-    "Tool results contain an NLWeb response.",
-    must("A"),
-    v54=must(_EXAMPLES),
-    when=_has_result,
-)
-def nlweb_reply(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Any shape of the examples is accepted.
-
-    For the text of a failed tool see `mcp.error-explained`.
-    """
-    if t.answer and t.found is None and _result(t).get("isError") is not True:
-        message = "The result contains no NLWeb response. Send it as JSON in a text content block."
-        yield Violation(message, t.answer.seq, f"{t.answer.pointer}/result")
+def _explanation(t: McpTranscript) -> Iterator[Location]:
+    """Select the content of a failed tool; the value is the response in it."""
+    for seq, pointer, _ in those(_failed, _is_done)(t):
+        yield Location(seq, f"{pointer}/content", t.found)
 
 
 @rule(
     "reply-shape",
     "NLWeb responses are sent as JSON in a text content block.",
-    info("A.3, C"),
-    v54=info(_EXAMPLES),
-    when=lambda t: _done(t) and t.found is not None,
+    (info("A.3, C"), info(_EXAMPLES)),
+    when=lambda t: any(_done(t)) and t.found is not None,
 )
 def reply_shape(t: McpTranscript) -> Iterator[RuleIssue]:
     """Appendix C of 0.55 has this shape; A.3 and 0.54 show others, and none is required.
@@ -99,46 +95,24 @@ def reply_shape(t: McpTranscript) -> Iterator[RuleIssue]:
     yield Violation(message, t.answer.seq, t.found.response_location.response.removesuffix("#"))
 
 
-@rule(
-    "result-content",
-    "Tool results have a content array.",
-    must(_TOOLS),
-    v54=info(_TOOLS),
-    when=_done,
-)
-def result_content(t: McpTranscript) -> Iterator[RuleIssue]:
-    """MCP requires it. In 0.54 all but two examples leave it out.
-
-    For 0.54 both forms are accepted.
-    """
-    content = _result(t).get("content")
-    if not isinstance(content, list):
-        actual = type_with_article(content) if "content" in _result(t) else "missing"
-        yield Violation(
-            f"content is {actual}; expected an array.", *_member_location(t, "/content")
-        )
+_content = those(present(_done, "content"), is_array)
 
 
 @rule(
     "content-parts",
     "Content blocks have a type that MCP defines, and its required members.",
-    must(_TOOLS),
-    v54=info(_TOOLS),
-    when=lambda t: _done(t) and isinstance(_result(t).get("content"), list),
+    (must(_TOOLS), info(_TOOLS)),
+    when=lambda t: any(_content(t)),
 )
 def content_parts(t: McpTranscript) -> Iterator[RuleIssue]:
     """MCP defines text, image, audio, resource_link and resource.
 
     An example of 0.54 has other types.
     """
-    for at, part in enumerate(_result(t)["content"][:MAX_CONTENT]):
-        seq, pointer = _member_location(t, f"/content/{at}")
+    for seq, pointer, part in elements(_content, MAX_CONTENT)(t):
         if not isinstance(part, dict):
-            yield Violation(
-                f"This content block is {type_with_article(part)}; expected an object.",
-                seq,
-                pointer,
-            )
+            message = f"This content block is {type_with_article(part)}; expected an object."
+            yield Violation(message, seq, pointer)
             continue
         kind = part.get("type")
         if not isinstance(kind, str) or kind not in _PARTS:
@@ -162,112 +136,86 @@ def _odd_resource(resource: Any, seq: int, pointer: str) -> Iterator[RuleIssue]:
         yield Violation("Set text or blob to a string.", seq, f"{pointer}/text")
 
 
-@rule(
-    "is-error",
-    "isError is a boolean.",
-    must(_TOOLS),
-    when=lambda t: "isError" in _result(t),
-)
-def is_error(t: McpTranscript) -> Iterator[RuleIssue]:
-    """It is for failures of the tool; an invalid call is an error of JSON-RPC."""
-    actual = _result(t)["isError"]
-    if not isinstance(actual, bool):
-        message = f"isError is {type_with_article(actual)}; expected true or false."
-        yield Violation(message, *_member_location(t, "/isError"))
-
-
-@rule(
-    "error-described",
-    "If isError is true, content describes the error.",
-    should(_TOOLS),
-    when=lambda t: _result(t).get("isError") is True,
-)
-def error_described(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients pass the text to their model, which can correct the call."""
-    if not any(is_nonempty_text(text) for _, text in texts_of(_result(t))):
-        message = "Describe the error in a text content block."
-        yield Violation(message, *_member_location(t, "/content"))
+def _has_text(content: Any) -> bool:
+    return any(is_nonempty_text(text) for _, text in texts_of({"content": content}))
 
 
 @rule(
     "error-agrees",
     "isError is true only for NLWeb failures.",
     should(_TOOLS),
-    when=lambda t: t.found is not None and isinstance(_result(t).get("isError"), bool),
+    when=lambda t: t.found is not None and any(those(present(_result, "isError"), is_boolean)(t)),
 )
 def error_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
     """A failure without isError is allowed: the tool worked, and the agent refused."""
     kind = type_of(t.found.payload.get("_meta")) if t.found else ""
-    if _result(t)["isError"] and kind not in ("", "failure"):
+    for seq, pointer, _ in _failed(t) if kind not in ("", "failure") else ():
         message = f"isError is true, but the response type is {kind}. Set isError to false."
-        yield Violation(message, *_member_location(t, "/isError"))
+        yield Violation(message, seq, f"{pointer}/isError")
 
 
-@rule(
-    "error-explained",
-    "Failed tools return an NLWeb failure.",
-    info("4.1.4"),
-    when=lambda t: _done(t) and _result(t).get("isError") is True,
-)
-def error_explained(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Programs cannot process an exception as text."""
-    if t.found is None:
-        message = "The tool returned no NLWeb failure. Send one: _meta, and error with a code."
-        yield Violation(message, *_member_location(t, "/content"))
-
-
-@rule(
-    "structured-object",
-    "structuredContent is an object.",
-    must("MCP 2025-06-18, tools"),
-    when=lambda t: (
-        "structuredContent" in _result(t) and t.call is not None and not t.call.is_stateless
-    ),
-)
-def structured_object(t: McpTranscript) -> Iterator[RuleIssue]:
-    """This applies up to 2025-11-25. Since 2026-07-28 it may be any JSON value."""
-    structured = _result(t)["structuredContent"]
-    if not isinstance(structured, dict):
-        message = f"structuredContent is {type_with_article(structured)}; expected an object."
-        yield Violation(message, *_member_location(t, "/structuredContent"))
+def _stateful_result(t: McpTranscript) -> Iterator[Location]:
+    if t.call is not None and not t.call.is_stateless:
+        yield from _result(t)
 
 
 @rule(
     "structured-agrees",
     "structuredContent and the JSON in content are identical.",
     should("MCP 2025-06-18, tools"),
-    when=lambda t: isinstance(_result(t).get("structuredContent"), dict),
+    when=lambda t: any(those(present(_result, "structuredContent"), is_object)(t)),
 )
 def structured_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
     """Older clients read content, newer clients structuredContent.
 
     SDKs wrap a list as `{"result": […]}` and send it, or each item, as text.
     """
-    structured = _result(t)["structuredContent"]
-    inner = structured.get("result") if set(structured) == {"result"} else None
-    inner = json_in(inner) if isinstance(inner, str) else inner
-    texts = [json_in(text) for _, text in texts_of(_result(t))]
-    values = [value for value in texts if value is not None]
-    is_listed = isinstance(inner, list) and all(each in values for each in inner)
-    if not values:
-        # A tool without structured output may return the same as text.
-        if t.found is not None:
-            message = "Also send structuredContent as JSON in a text content block."
-            yield Violation(message, *_member_location(t, "/content"))
-    elif structured not in values and inner not in values and not is_listed:
-        message = "structuredContent differs from the JSON in content. They must be identical."
-        yield Violation(message, *_member_location(t, "/structuredContent"))
+    for seq, pointer, result in _result(t):
+        structured = result["structuredContent"]
+        inner = structured.get("result") if set(structured) == {"result"} else None
+        inner = json_in(inner) if isinstance(inner, str) else inner
+        texts = [json_in(text) for _, text in texts_of(result)]
+        values = [value for value in texts if value is not None]
+        is_listed = isinstance(inner, list) and all(each in values for each in inner)
+        if not values:
+            # A tool without structured output may return the same as text.
+            if t.found is not None:
+                message = "Also send structuredContent as JSON in a text content block."
+                yield Violation(message, seq, f"{pointer}/content")
+        elif structured not in values and inner not in values and not is_listed:
+            message = "structuredContent differs from the JSON in content. They must be identical."
+            yield Violation(message, seq, f"{pointer}/structuredContent")
 
 
+# fmt: off
 RULES = (
-    nlweb_reply,
+    row("nlweb-reply", "Tool results contain an NLWeb response.", (must("A"), must(_EXAMPLES)),
+        _reply, {bool: "The result contains no NLWeb response. Send it as JSON in a text content "
+                 "block."},
+        why="Any shape of the examples is accepted.\n\n"
+        "For the text of a failed tool see `mcp.error-explained`."),
     reply_shape,
-    result_content,
+    row("result-content", "Tool results have a content array.", (must(_TOOLS), info(_TOOLS)),
+        members(_done, "content"), {is_array: "content is {actual}; expected an array."},
+        why="MCP requires it. In 0.54 all but two examples leave it out.\n\n"
+        "For 0.54 both forms are accepted."),
     content_parts,
-    is_error,
-    error_described,
+    row("is-error", "isError is a boolean.", must(_TOOLS),
+        present(_result, "isError"),
+        {is_boolean: "isError is {actual}; expected true or false."},
+        why="It is for failures of the tool; an invalid call is an error of JSON-RPC."),
+    row("error-described", "If isError is true, content describes the error.", should(_TOOLS),
+        members(_failed, "content"), {_has_text: "Describe the error in a text content block."},
+        why="Clients pass the text to their model, which can correct the call."),
     error_agrees,
-    error_explained,
-    structured_object,
+    row("error-explained", "Failed tools return an NLWeb failure.", info("4.1.4"),
+        _explanation, {bool: "The tool returned no NLWeb failure. Send one: _meta, and error with "
+                       "a code."},
+        why="Programs cannot process an exception as text."),
+    row("structured-object", "structuredContent is an object.", must("MCP 2025-06-18, tools"),
+        present(_stateful_result, "structuredContent"),
+        {is_object: "structuredContent is {actual}; expected an object."},
+        why="This applies up to 2025-11-25. Since 2026-07-28 it may be any JSON value."),
     structured_agrees,
 )
+# fmt: on

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
 from playground.conformance.mcp.calls import LocatedMessage, RecordedCall
-from playground.conformance.mcp.rule import rule
+from playground.conformance.mcp.selectors import McpSelector, inside, row, rule
 from playground.conformance.mcp.transcript import McpTranscript
 from playground.conformance.response_parts import Location
 from playground.conformance.rule import RuleIssue, Violation, info, must
+from playground.conformance.shape import (
+    MISSING,
+    Test,
+    is_given,
+    is_object,
+    is_string,
+    members,
+    never,
+    one_of,
+    present,
+    those,
+)
 from playground.conformance.values import is_nonempty_text, is_number, type_with_article
 from playground.protocols.json_pointer import escape
 from playground.protocols.jsonrpc import MessageKind
@@ -38,44 +51,66 @@ _NOTIFICATIONS = frozenset(
 )
 
 
-def _requests(t: McpTranscript) -> list[LocatedMessage]:
-    return [located for located in t.messages if located.message.kind is MessageKind.REQUEST]
+def _received(
+    t: McpTranscript, kind: MessageKind, method: str = ""
+) -> Iterator[tuple[RecordedCall, LocatedMessage]]:
+    """Yield the messages of a kind and a method, "" for any, each with its call."""
+    for call in t.calls:
+        for located in call.messages:
+            if located.message.kind is kind and method in ("", located.message.method):
+                yield call, located
 
 
-def _elicitation_params(t: McpTranscript) -> list[Location]:
-    """Return the params of every elicitation, in mid-call or in a result."""
-    found = [
-        Location(located.seq, f"{located.pointer}/params", located.message.params)
-        for located in _requests(t)
-        if located.message.method == CREATE
-    ]
-    for location in _input_requests(t):
-        listed = location.value.get("inputRequests")
-        for key, value in list(listed.items())[:_MAX_FIELDS] if isinstance(listed, dict) else ():
-            if isinstance(value, dict) and value.get("method") == CREATE:
-                at = f"{location.pointer}/inputRequests/{escape(key)}/params"
-                found.append(Location(location.seq, at, value.get("params")))
-    return found
+# --- elicitation ------------------------------------------------------------------------------
 
 
-def _input_requests(t: McpTranscript) -> list[Location]:
-    return [
-        Location(located.seq, f"{located.pointer}/result", located.result)
-        for call in t.calls
-        for located in call.responses
-        if located.result.get("resultType") == "input_required" or "inputRequests" in located.result
-    ]
+def _entries(select: McpSelector) -> McpSelector:
+    """Select the values of the objects among the locations."""
+    return lambda t: (
+        Location(seq, f"{pointer}/{escape(key)}", inner)
+        for seq, pointer, value in select(t)
+        if isinstance(value, dict)
+        for key, inner in islice(value.items(), _MAX_FIELDS)
+    )
+
+
+def _input_results(t: McpTranscript) -> Iterator[Location]:
+    for located in (located for call in t.calls for located in call.responses):
+        result = located.result
+        if result.get("resultType") == "input_required" or "inputRequests" in result:
+            yield inside(located, "/result", result)
+
+
+_inputs = _entries(present(_input_results, "inputRequests"))
+
+
+def _input_methods(t: McpTranscript) -> Iterator[Location]:
+    """Select the methods of inputRequests, and the requests themselves that are no objects."""
+    for seq, pointer, value in _inputs(t):
+        if isinstance(value, dict):
+            yield Location(seq, f"{pointer}/method", value.get("method"))
+        else:
+            yield Location(seq, pointer, MISSING)
+
+
+def _elicitations(t: McpTranscript) -> Iterator[Location]:
+    """Select the params of every elicitation, in mid-call or in a result."""
+    for _, located in _received(t, MessageKind.REQUEST, CREATE):
+        yield inside(located, "/params", located.message.params)
+    for seq, pointer, value in _inputs(t):
+        if isinstance(value, dict) and value.get("method") == CREATE:
+            yield Location(seq, f"{pointer}/params", value.get("params"))
 
 
 @rule(
     "elicitation",
     "Elicitation requests have a message, and an object schema or a URL.",
     must(_ELICITATION),
-    when=lambda t: bool(_elicitation_params(t)),
+    when=lambda t: any(_elicitations(t)),
 )
 def elicitation(t: McpTranscript) -> Iterator[RuleIssue]:
     """A form has requestedSchema. The mode url has url, and elicitationId in a request."""
-    for seq, pointer, params in _elicitation_params(t):
+    for seq, pointer, params in _elicitations(t):
         if not isinstance(params, dict):
             yield Violation(
                 f"params is {type_with_article(params)}; expected an object.", seq, pointer
@@ -109,34 +144,12 @@ def _is_url(value: Any) -> bool:
     return parts is not None and bool(parts.scheme and (parts.netloc or parts.path))
 
 
-def _fields(t: McpTranscript) -> Iterator[Location]:
-    """Yield the properties of every elicitation's schema."""
-    for seq, pointer, params in _elicitation_params(t):
-        schema = params.get("requestedSchema") if isinstance(params, dict) else None
-        properties = schema.get("properties") if isinstance(schema, dict) else None
-        if isinstance(properties, dict):
-            for name, field in list(properties.items())[:_MAX_FIELDS]:
-                at = f"{pointer}/requestedSchema/properties/{escape(name)}"
-                yield Location(seq, at, field)
+_fields = _entries(present(present(_elicitations, "requestedSchema"), "properties"))
 
 
-@rule(
-    "elicitation-flat",
-    "Requested fields are strings, numbers, booleans or enums.",
-    must(_ELICITATION),
-    when=lambda t: next(_fields(t), None) is not None,
-)
-def elicitation_flat(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Objects are not allowed, nor arrays except multiple choices (since 2025-11-25)."""
-    for seq, pointer, field in _fields(t):
-        if not isinstance(field, dict) or not _is_flat(field):
-            message = (
-                "This field is not a primitive type. Use a string, a number, a boolean or an enum."
-            )
-            yield Violation(message, seq, pointer)
-
-
-def _is_flat(field: Mapping[str, Any]) -> bool:
+def _is_flat(field: Any) -> bool:
+    if not isinstance(field, dict):
+        return False
     kind, items = field.get("type"), field.get("items")
     if kind == "array":
         return isinstance(items, dict) and any(name in items for name in ("enum", "anyOf", "oneOf"))
@@ -145,109 +158,66 @@ def _is_flat(field: Mapping[str, Any]) -> bool:
     return isinstance(kind, str) and kind in _TYPES
 
 
-@rule(
-    "input-required",
-    "input_required results have inputRequests, each of a defined method, or requestState.",
-    must("MCP 2026-07-28, elicitation"),
-    when=lambda t: bool(_input_requests(t)),
-)
-def input_required(t: McpTranscript) -> Iterator[RuleIssue]:
-    """inputRequests is an object of requests, and requestState a string.
-
-    Only results of tools/call have them.
-    """
-    for seq, pointer, result in _input_requests(t):
-        requests, state = result.get("inputRequests"), result.get("requestState")
-        if state is not None and not isinstance(state, str):
-            message = f"requestState is {type_with_article(state)}; expected a string."
-            yield Violation(message, seq, f"{pointer}/requestState")
-        if result.get("resultType") != "input_required":
-            message = 'Set resultType to "input_required".'
-            yield Violation(message, seq, f"{pointer}/resultType")
-        if requests is not None and not isinstance(requests, dict):
-            message = (
-                f"inputRequests is {type_with_article(requests)}; expected an object of requests."
-            )
-            yield Violation(message, seq, f"{pointer}/inputRequests")
-        elif not requests and state is None:
-            message = "No input is requested. Add inputRequests or requestState."
-            yield Violation(message, seq, f"{pointer}/inputRequests")
-        for key, value in (
-            list(requests.items())[:_MAX_FIELDS] if isinstance(requests, dict) else ()
-        ):
-            method = value.get("method") if isinstance(value, dict) else None
-            if method not in _INPUT_METHODS:
-                location = f"{pointer}/inputRequests/{escape(key)}"
-                location += "/method" if isinstance(value, dict) else ""
-                message = f"Set method to one of {', '.join(_INPUT_METHODS)}."
-                yield Violation(message, seq, location)
+def _requests_nothing(result: Mapping[str, Any]) -> bool:
+    return result.get("inputRequests") in (None, {}) and result.get("requestState") is None
 
 
-# Notifications
+def _or_none(test: Test) -> Test:
+    return lambda value: value is None or test(value)
 
 
-def _notifications(t: McpTranscript, method: str = "") -> list[LocatedMessage]:
-    return [
-        located
-        for located in t.messages
-        if located.message.kind is MessageKind.NOTIFICATION
-        and method in ("", located.message.method)
-    ]
+# --- notifications ----------------------------------------------------------------------------
+
+
+def _progress(t: McpTranscript) -> Iterator[tuple[RecordedCall, LocatedMessage, Any]]:
+    """Yield the progress notifications, each with its call and its params, empty if no object."""
+    for call, located in _received(t, MessageKind.NOTIFICATION, _PROGRESS):
+        params = located.message.params
+        yield call, located, params if isinstance(params, dict) else {}
 
 
 @rule(
     "progress",
     "Progress notifications have the progressToken of the request and a number.",
     must("MCP progress"),
-    when=lambda t: bool(_notifications(t, _PROGRESS)),
+    when=lambda t: any(_progress(t)),
 )
 def progress(t: McpTranscript) -> Iterator[RuleIssue]:
     """The members total and message are optional. No progress follows the response."""
-    for call in t.calls:
-        for located in call.messages:
-            if (
-                located.message.kind is MessageKind.NOTIFICATION
-                and located.message.method == _PROGRESS
-            ):
-                yield from _odd_progress(located, call)
-                if call.answer is not None and located.seq > call.answer.seq:
-                    message = "The call already has its response. Send progress before it."
-                    yield Violation(message, located.seq, f"{located.pointer}/method")
-
-
-def _odd_progress(located: LocatedMessage, call: RecordedCall) -> Iterator[RuleIssue]:
-    params = located.message.params if isinstance(located.message.params, dict) else {}
-    at = f"{located.pointer}/params"
-    if not is_number(params.get("progress")):
-        yield Violation("Set progress to a number.", located.seq, f"{at}/progress")
-    if params.get("total") is not None and not is_number(params["total"]):
-        yield Violation("Set total to a number or omit it.", located.seq, f"{at}/total")
-    if params.get("message") is not None and not isinstance(params["message"], str):
-        yield Violation("Set message to a string or omit it.", located.seq, f"{at}/message")
-    meta = call.sent.params.get("_meta") if call.sent else None
-    wanted = meta.get("progressToken") if isinstance(meta, Mapping) else None
-    given = params.get("progressToken")
-    if call.sent is not None and (given is None or given != wanted):
-        message = "The progressToken differs from that of the request. Return the same value."
-        if wanted is None:
-            message = "The request has no progressToken. Send no progress notifications."
-        yield Violation(message, located.seq, f"{at}/progressToken")
+    for call, located, params in _progress(t):
+        at = f"{located.pointer}/params"
+        if not is_number(params.get("progress")):
+            yield Violation("Set progress to a number.", located.seq, f"{at}/progress")
+        if params.get("total") is not None and not is_number(params["total"]):
+            yield Violation("Set total to a number or omit it.", located.seq, f"{at}/total")
+        if params.get("message") is not None and not isinstance(params["message"], str):
+            yield Violation("Set message to a string or omit it.", located.seq, f"{at}/message")
+        meta = call.sent.params.get("_meta") if call.sent else None
+        wanted = meta.get("progressToken") if isinstance(meta, Mapping) else None
+        given = params.get("progressToken")
+        if call.sent is not None and (given is None or given != wanted):
+            message = "The progressToken differs from that of the request. Return the same value."
+            if wanted is None:
+                message = "The request has no progressToken. Send no progress notifications."
+            yield Violation(message, located.seq, f"{at}/progressToken")
+        if call.answer is not None and located.seq > call.answer.seq:
+            message = "The call already has its response. Send progress before it."
+            yield Violation(message, located.seq, f"{located.pointer}/method")
 
 
 @rule(
     "progress-increasing",
     "Progress increases with every notification.",
     must("MCP progress"),
-    when=lambda t: len(_notifications(t, _PROGRESS)) > 1,
+    when=lambda t: len(list(_progress(t))) > 1,
     needs_complete_response=True,
 )
 def progress_increasing(t: McpTranscript) -> Iterator[RuleIssue]:
     """Compared are the notifications with the same progressToken."""
     highest: dict[str, float] = {}
-    for located in _notifications(t, _PROGRESS):
-        params = located.message.params if isinstance(located.message.params, dict) else {}
+    for _, located, params in _progress(t):
         token, value = repr(params.get("progressToken")), params.get("progress")
-        if value is None or not is_number(value):
+        if not is_number(value):
             continue
         if token in highest and value <= highest[token]:
             message = "progress did not increase. Send a notification only when it does."
@@ -255,63 +225,30 @@ def progress_increasing(t: McpTranscript) -> Iterator[RuleIssue]:
         highest[token] = max(value, highest.get(token, value))
 
 
-@rule(
-    "log",
-    "Log messages have a syslog level and data.",
-    must("MCP logging"),
-    when=lambda t: bool(_notifications(t, _LOGGING)),
-)
-def log(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Levels range from debug to emergency."""
-    for located in _notifications(t, _LOGGING):
-        params = located.message.params if isinstance(located.message.params, dict) else {}
-        if params.get("level") not in LEVELS:
-            message = f"Set level to one of {', '.join(LEVELS)}."
-            yield Violation(message, located.seq, f"{located.pointer}/params/level")
-        if "data" not in params:
-            message = "Set data to the logged value."
-            yield Violation(message, located.seq, f"{located.pointer}/params/data")
+def _logs(t: McpTranscript) -> Iterator[tuple[RecordedCall, LocatedMessage]]:
+    return _received(t, MessageKind.NOTIFICATION, _LOGGING)
 
 
-@rule(
-    "log-requested",
-    "Since 2026-07-28, log messages are sent only if the request has a log level.",
-    must("MCP 2026-07-28, logging"),
-    when=lambda t: bool(_stateless_logs(t)),
-)
-def log_requested(t: McpTranscript) -> Iterator[RuleIssue]:
-    """The level is in `_meta` of the request, as `io.modelcontextprotocol/logLevel`."""
-    for located, call in _stateless_logs(t):
-        meta = call.sent.params.get("_meta") if call.sent else None
-        if not isinstance(meta, Mapping) or _LOG_LEVEL not in meta:
-            message = "The request has no log level. Send no log messages."
-            yield Violation(message, located.seq, f"{located.pointer}/method")
+def _log_params(t: McpTranscript) -> Iterator[Location]:
+    for _, located in _logs(t):
+        params = located.message.params
+        yield inside(located, "/params", params if isinstance(params, dict) else {})
 
 
-def _stateless_logs(t: McpTranscript) -> list[tuple[LocatedMessage, RecordedCall]]:
-    return [
-        (located, call)
-        for call in t.calls
-        for located in call.messages
-        if call.is_stateless
-        and located.message.kind is MessageKind.NOTIFICATION
-        and located.message.method == _LOGGING
-    ]
+def _stateless_logs(t: McpTranscript) -> Iterator[Location]:
+    """Select the method of log messages; the value is `_meta` of the request."""
+    for call, located in _logs(t):
+        if call.is_stateless:
+            yield inside(located, "/method", call.sent.params.get("_meta") if call.sent else None)
 
 
-@rule(
-    "notification-known",
-    "Notifications are defined by MCP.",
-    info("MCP base protocol"),
-    when=lambda t: bool(_notifications(t)),
-)
-def notification_known(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients ignore other notifications."""
-    for located in _notifications(t):
-        if located.message.method not in _NOTIFICATIONS:
-            actual = located.message.method[:60]
-            message = f'MCP does not define "{actual}", so clients ignore it.'
-            yield Violation(message, located.seq, f"{located.pointer}/method")
+def _methods(t: McpTranscript) -> Iterator[Location]:
+    for _, located in _received(t, MessageKind.NOTIFICATION):
+        yield inside(located, "/method", located.message.method)
+
+
+def _has_log_level(meta: Any) -> bool:
+    return isinstance(meta, Mapping) and _LOG_LEVEL in meta
 
 
 @rule(
@@ -322,21 +259,52 @@ def notification_known(t: McpTranscript) -> Iterator[RuleIssue]:
 )
 def request_modern(t: McpTranscript) -> Iterator[RuleIssue]:
     """Without sessions there is no stream for the client's response."""
-    for call in t.calls:
-        for located in call.messages if call.is_stateless else ():
-            if located.message.kind is MessageKind.REQUEST:
-                message = "Return a result with resultType input_required."
-                yield Violation(message, located.seq, f"{located.pointer}/method")
+    for call, located in _received(t, MessageKind.REQUEST):
+        if call.is_stateless:
+            message = "Return a result with resultType input_required."
+            yield Violation(message, located.seq, f"{located.pointer}/method")
 
 
+# fmt: off
 RULES = (
     elicitation,
-    elicitation_flat,
-    input_required,
+    row("elicitation-flat", "Requested fields are strings, numbers, booleans or enums.",
+        must(_ELICITATION),
+        _fields, {_is_flat: "This field is not a primitive type. Use a string, a number, a boolean "
+                  "or an enum."},
+        why="Objects are not allowed, nor arrays except multiple choices (since 2025-11-25)."),
+    row("input-required",
+        "input_required results have inputRequests, each of a defined method, or requestState.",
+        must("MCP 2026-07-28, elicitation"),
+        present(_input_results, "requestState"),
+        {_or_none(is_string): "requestState is {actual}; expected a string."},
+        (members(_input_results, "resultType"),
+         {one_of("input_required"): 'Set resultType to "input_required".'}),
+        (present(_input_results, "inputRequests"),
+         {_or_none(is_object): "inputRequests is {actual}; expected an object of requests."}),
+        (members(those(_input_results, _requests_nothing), "inputRequests"),
+         {never: "No input is requested. Add inputRequests or requestState."}),
+        (_input_methods,
+         {one_of(*_INPUT_METHODS): f"Set method to one of {', '.join(_INPUT_METHODS)}."}),
+        when=_input_results,
+        why="inputRequests is an object of requests, and requestState a string.\n\n"
+        "Only results of tools/call have them."),
     progress,
     progress_increasing,
-    log,
-    log_requested,
-    notification_known,
+    row("log", "Log messages have a syslog level and data.", must("MCP logging"),
+        members(_log_params, "level"),
+        {one_of(*LEVELS): f"Set level to one of {', '.join(LEVELS)}."},
+        (members(_log_params, "data"), {is_given: "Set data to the logged value."}),
+        why="Levels range from debug to emergency."),
+    row("log-requested",
+        "Since 2026-07-28, log messages are sent only if the request has a log level.",
+        must("MCP 2026-07-28, logging"),
+        _stateless_logs, {_has_log_level: "The request has no log level. Send no log messages."},
+        why=f"The level is in `_meta` of the request, as `{_LOG_LEVEL}`."),
+    row("notification-known", "Notifications are defined by MCP.", info("MCP base protocol"),
+        _methods, {lambda method: method in _NOTIFICATIONS:
+            'MCP does not define "{value}", so clients ignore it.'},
+        why="Clients ignore other notifications."),
     request_modern,
 )
+# fmt: on

@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple
 
 from playground.conformance.findings import Level
-from playground.conformance.mcp.calls import LocatedMessage
 from playground.conformance.mcp.input_schemas import (
     InputSchema,
     Path,
@@ -18,7 +18,6 @@ from playground.conformance.mcp.input_schemas import (
     UncheckedError,
     find_property,
 )
-from playground.conformance.mcp.rule import rule
 from playground.conformance.mcp.sample_requests import (
     InvalidRequest,
     ValidRequest,
@@ -26,9 +25,28 @@ from playground.conformance.mcp.sample_requests import (
     is_agent_defined,
     valid_requests,
 )
+from playground.conformance.mcp.selectors import McpSelector, results_of, row, rule
 from playground.conformance.mcp.transcript import McpTranscript
 from playground.conformance.response_parts import Location
-from playground.conformance.rule import Inconclusive, RuleIssue, Violation, info, must, should
+from playground.conformance.rule import (
+    Inconclusive,
+    Rule,
+    RuleIssue,
+    Violation,
+    info,
+    must,
+    should,
+)
+from playground.conformance.shape import (
+    Requirements,
+    elements,
+    is_array,
+    is_object,
+    is_string,
+    members,
+    present,
+    those,
+)
 from playground.conformance.values import is_nonempty_text, type_with_article
 from playground.protocols.json_pointer import pointer_of
 from playground.protocols.mcp.handshake import MAX_PAGES, MAX_TOOLS
@@ -42,59 +60,29 @@ _MAX_TEXT = 200_000
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
-def _pages(t: McpTranscript) -> list[LocatedMessage]:
-    answers = (call.answer for call in t.calls_of(LIST))
-    return [located for located in answers if located is not None and located.message.error is None]
+_pages = results_of(LIST)
+_tools = elements(present(_pages, "tools"))
+_named_tools = those(_tools, lambda tool: isinstance(tool, dict) and is_string(tool.get("name")))
 
 
-def _tools(t: McpTranscript) -> Iterator[Location]:
-    for located in _pages(t):
-        listed = located.result.get("tools")
-        for at, tool in enumerate(listed if isinstance(listed, list) else ()):
-            yield Location(located.seq, f"{located.pointer}/result/tools/{at}", tool)
+def _tools_named(*names: str) -> McpSelector:
+    """Select the first tool of each name."""
+
+    def select(t: McpTranscript) -> Iterator[Location]:
+        for name in names:
+            yield from islice((p for p in _named_tools(t) if p.value["name"] == name), 1)
+
+    return select
 
 
-def _tool(t: McpTranscript, name: str) -> Location | None:
-    named_so = (p for p in _tools(t) if isinstance(p.value, dict) and p.value.get("name") == name)
-    return next(named_so, None)
-
-
-def _listed(t: McpTranscript) -> bool:
-    return bool(_pages(t))
-
-
-@rule(
-    "tools-list",
-    "tools/list returns an array of tools, each with a name and an object schema.",
-    must(_TOOLS),
-    when=_listed,
-)
-def tools_list(t: McpTranscript) -> Iterator[RuleIssue]:
-    """This applies to every tool, not only to ask and await."""
-    for located in _pages(t):
-        if not isinstance(located.result.get("tools"), list):
-            yield Violation(
-                "Set tools to an array.", located.seq, f"{located.pointer}/result/tools"
-            )
-    for seq, pointer, tool in _tools(t):
-        if not isinstance(tool, dict):
-            yield Violation(
-                f"This tool is {type_with_article(tool)}; expected an object.", seq, pointer
-            )
-            continue
-        name, schema = tool.get("name"), tool.get("inputSchema")
-        if not isinstance(name, str):
-            yield Violation("Set name to a string.", seq, f"{pointer}/name")
-        if not isinstance(schema, dict) or schema.get("type") != "object":
-            message = 'Set inputSchema to a JSON Schema of "type": "object".'
-            yield Violation(message, seq, f"{pointer}/inputSchema")
+_nlweb_tools = _tools_named("ask", "await")
 
 
 @rule(
     "tool-names",
     "Names of tools are unique, and have up to 128 letters, digits, _, - and .",
     should("MCP 2025-11-25, tools"),
-    when=lambda t: next(_named_tools(t), None) is not None,
+    when=lambda t: any(_named_tools(t)),
 )
 def tool_names(t: McpTranscript) -> Iterator[RuleIssue]:
     """MCP lists these characters since 2025-11-25. Clients and models call tools by name."""
@@ -112,108 +100,90 @@ def tool_names(t: McpTranscript) -> Iterator[RuleIssue]:
         seen.add(name)
 
 
-def _named_tools(t: McpTranscript) -> Iterator[Location]:
-    for location in _tools(t):
-        if isinstance(location.value, dict) and isinstance(location.value.get("name"), str):
-            yield location
-
-
 @rule(
     "tools-cursor",
     "Pagination of tools/list terminates.",
     must("MCP pagination"),
-    when=_listed,
+    when=lambda t: any(_pages(t)),
 )
 def tools_cursor(t: McpTranscript) -> Iterator[RuleIssue]:
     """A cursor is a string that leads to the next page, never to an earlier one."""
     seen: set[str] = set()
-    for located in _pages(t):
-        cursor, location = located.result.get("nextCursor"), f"{located.pointer}/result/nextCursor"
-        if cursor is None:
-            continue
+    for seq, pointer, cursor in _cursors(t):
         if not isinstance(cursor, str):
-            yield Violation(
-                f"nextCursor is {type_with_article(cursor)}; expected a string.",
-                located.seq,
-                location,
-            )
+            message = f"nextCursor is {type_with_article(cursor)}; expected a string."
+            yield Violation(message, seq, pointer)
         elif cursor in seen:
             message = (
                 "This cursor was already returned, so the list never ends. Omit nextCursor on "
                 "the last page."
             )
-            yield Violation(message, located.seq, location)
+            yield Violation(message, seq, pointer)
         else:
             seen.add(cursor)
     if (rest := _unread(t)) is not None:
         yield Inconclusive("The list was not read completely.", rest.seq, rest.pointer)
 
 
+_cursors = those(present(_pages, "nextCursor"), lambda cursor: cursor is not None)
+
+
 def _unread(t: McpTranscript) -> Location | None:
     """Return the cursor at which a long list was abandoned; None if it was read completely."""
-    *earlier, last = pages = _pages(t)
-    cursor = last.result.get("nextCursor")
-    fresh = isinstance(cursor, str) and cursor
-    if not fresh or any(page.result.get("nextCursor") == cursor for page in earlier):
+    pages = [page.value for page in _pages(t)]
+    if not pages or not (cursor := pages[-1].get("nextCursor")) or not isinstance(cursor, str):
         return None
-    if len(pages) < MAX_PAGES and sum(1 for _ in _tools(t)) < MAX_TOOLS:
-        return None
-    return Location(last.seq, f"{last.pointer}/result/nextCursor", cursor)
+    is_repeated = any(page.get("nextCursor") == cursor for page in pages[:-1])
+    is_short = len(pages) < MAX_PAGES and sum(1 for _ in _tools(t)) < MAX_TOOLS
+    return None if is_repeated or is_short else list(_cursors(t))[-1]
 
 
 @rule(
     "tools-whole",
     "The tool list is short enough to be read completely.",
     info("MCP pagination"),
-    when=_listed,
+    when=lambda t: any(_pages(t)),
 )
 def tools_whole(t: McpTranscript) -> Iterator[RuleIssue]:
     """MCP sets no limit. Clients stop reading at some point, and so does the playground."""
     if (rest := _unread(t)) is not None:
+        pages, tools = (sum(1 for _ in select(t)) for select in (_pages, _tools))
         message = (
-            f"Reading stopped after {len(_pages(t)):,} pages with {sum(1 for _ in _tools(t)):,} "
-            "tools. Omit nextCursor on the last page."
+            f"Reading stopped after {pages:,} pages with {tools:,} tools. Omit nextCursor on the "
+            "last page."
         )
         yield Violation(message, rest.seq, rest.pointer)
 
 
-def _whole_list(t: McpTranscript) -> bool:
-    """Return whether all pages were read, so that a missing tool does not exist."""
-    pages = _pages(t)
-    cursors = [p.result.get("nextCursor") for p in pages]
-    return bool(pages) and (not cursors[-1] or len(set(map(str, cursors))) < len(cursors))
+def _tool_in_list(name: str) -> McpSelector:
+    """Select the list if all of its pages were read; the value is the tool of a name."""
 
+    def select(t: McpTranscript) -> Iterator[Location]:
+        pages = list(_pages(t))
+        cursors = [page.value.get("nextCursor") for page in pages]
+        if pages and (not cursors[-1] or len(set(map(str, cursors))) < len(cursors)):
+            tool = next(iter(_tools_named(name)(t)), None)
+            yield Location(pages[-1].seq, f"{pages[-1].pointer}/tools", tool)
 
-@rule(
-    "tool-ask",
-    "The server has a tool named ask.",
-    should("A.1"),
-    v54=should(_EXAMPLES),
-    when=_whole_list,
-)
-def tool_ask(t: McpTranscript) -> Iterator[RuleIssue]:
-    """NLWeb clients find the tool by its name."""
-    if _tool(t, "ask") is None:
-        located = _pages(t)[-1]
-        yield Violation(
-            "Add a tool named ask for queries.", located.seq, f"{located.pointer}/result/tools"
-        )
+    return select
 
 
 @rule(
     "tool-await",
     "The server has a tool named await.",
-    info("A.2"),
-    v54=info(_EXAMPLES),
-    when=_whole_list,
+    (info("A.2"), info(_EXAMPLES)),
+    when=lambda t: any(_tool_in_list("await")(t)),
 )
 def tool_await(t: McpTranscript) -> Iterator[RuleIssue]:
     """Only servers that return promises need it. A promise of one without it cannot be kept."""
-    if _tool(t, "await") is None:
-        located = _pages(t)[-1]
-        message = "No tool is named await, so promises cannot be polled."
-        level = Level.SHOULD if t.found and "promise" in t.found.payload else None
-        yield Violation(message, located.seq, f"{located.pointer}/result/tools", level)
+    for seq, pointer, tool in _tool_in_list("await")(t):
+        if tool is None:
+            message = "No tool is named await, so promises cannot be polled."
+            level = Level.SHOULD if t.found and "promise" in t.found.payload else None
+            yield Violation(message, seq, pointer, level)
+
+
+# --- schemas ----------------------------------------------------------------------------------
 
 
 class _Judgement(NamedTuple):
@@ -275,24 +245,16 @@ def _judge(text: str, tool: str, version: str) -> _Judgement:
     )
 
 
-def _input_schema(t: McpTranscript, name: str) -> Location | None:
-    tool = _tool(t, name)
-    schema = tool.value.get("inputSchema") if tool is not None else None
-    if tool is None or not isinstance(schema, dict):
-        return None
-    return Location(tool.seq, f"{tool.pointer}/inputSchema", schema)
-
-
 def _judgements(t: McpTranscript, *names: str) -> Iterator[tuple[Location, _Judgement]]:
-    """Yield the schemas of ask and await with their judgements, or that of one of them."""
-    for name in names or ("ask", "await"):
-        if (location := _input_schema(t, name)) is not None:
+    """Yield the schemas of the named tools with their judgements."""
+    for name in names:
+        for location in _schemas(name)(t):
             text = json.dumps(location.value)
             yield location, _judge(text, name, t.version) if len(text) <= _MAX_TEXT else _TOO_LONG
 
 
-def _has_schema(*names: str) -> Callable[[McpTranscript], bool]:
-    return lambda t: any(_input_schema(t, name) is not None for name in names)
+def _schemas(*names: str) -> McpSelector:
+    return those(present(_tools_named(*names), "inputSchema"), is_object)
 
 
 def _at(location: Location, path: Path, message: str) -> Violation:
@@ -309,11 +271,11 @@ def _unchecked(location: Location, judgement: _Judgement) -> Iterator[RuleIssue]
     "tool-schema",
     "The schemas of ask and await are valid JSON Schema, and their references lead somewhere.",
     must(_TOOLS),
-    when=_has_schema("ask", "await"),
+    when=lambda t: any(_schemas("ask", "await")(t)),
 )
 def tool_schema(t: McpTranscript) -> Iterator[RuleIssue]:
     """The dialect is JSON Schema 2020-12, or the one in `$schema`."""
-    for location, judgement in _judgements(t):
+    for location, judgement in _judgements(t, "ask", "await"):
         if (part := judgement.invalid) is not None:
             yield _at(location, part.path, f"This is not valid JSON Schema: {part.message}.")
             continue
@@ -326,141 +288,113 @@ def tool_schema(t: McpTranscript) -> Iterator[RuleIssue]:
     "tool-schema-references",
     "References in the schemas of ask and await stay within the schema and end.",
     should("MCP 2026-07-28, base protocol"),
-    when=_has_schema("ask", "await"),
+    when=lambda t: any(_schemas("ask", "await")(t)),
 )
 def tool_schema_references(t: McpTranscript) -> Iterator[RuleIssue]:
     """Clients do not fetch schemas, and reject those that they cannot use."""
-    for location, judgement in _judgements(t):
+    for location, judgement in _judgements(t, "ask", "await"):
         for part in judgement.unusable:
             yield _at(location, part.path, f"{part.message} Put its target into $defs.")
         yield from _unchecked(location, judgement)
 
 
-def _rejected(t: McpTranscript, name: str) -> Iterator[RuleIssue]:
-    """Yield the valid requests that the schema of a tool rejects."""
-    for location, judgement in _judgements(t, name):
-        by_path: dict[Path, list[tuple[str, SchemaPart]]] = {}
-        for request, part in judgement.rejected:
-            by_path.setdefault(part.path, []).append((request, part))
-        for path, rejected in by_path.items():
-            (request, part), others = rejected[0], len(rejected) - 1
-            more = f" And {others} more valid requests." if others else ""
-            message = f"The schema rejects {request}: {part.message}.{more}"
-            yield _at(location, path, message)
-        for part in (*judgement.dangling, *judgement.unusable):
-            yield Inconclusive(part.message, location.seq, location.pointer)
-        yield from _unchecked(location, judgement)
+def _rejections(location: Location, judgement: _Judgement) -> Iterator[RuleIssue]:
+    """Yield the valid requests that a schema rejects."""
+    by_path: dict[Path, list[tuple[str, SchemaPart]]] = {}
+    for request, part in judgement.rejected:
+        by_path.setdefault(part.path, []).append((request, part))
+    for path, rejected in by_path.items():
+        (request, part), others = rejected[0], len(rejected) - 1
+        more = f" And {others} more valid requests." if others else ""
+        yield _at(location, path, f"The schema rejects {request}: {part.message}.{more}")
 
 
-def _accepted(t: McpTranscript, name: str) -> Iterator[RuleIssue]:
-    """Yield the invalid requests that the schema of a tool accepts."""
-    for location, judgement in _judgements(t, name):
-        for request in judgement.accepted:
-            path, is_defined = find_property(location.value, request.properties)
-            if is_defined:
-                path = (*path, request.keyword)
-            yield _at(location, path, f"The schema accepts {request.name}. {request.fix}")
-        for part in (*judgement.dangling, *judgement.unusable):
-            yield Inconclusive(part.message, location.seq, location.pointer)
-        yield from _unchecked(location, judgement)
+def _acceptances(location: Location, judgement: _Judgement) -> Iterator[RuleIssue]:
+    """Yield the invalid requests that a schema accepts."""
+    for request in judgement.accepted:
+        path, is_defined = find_property(location.value, request.properties)
+        if is_defined:
+            path = (*path, request.keyword)
+        yield _at(location, path, f"The schema accepts {request.name}. {request.fix}")
 
 
-@rule(
-    "tool-ask-schema",
-    "The schema of ask accepts every valid request.",
-    must("3, A.1"),
-    v54=must("3"),
-    when=_has_schema("ask"),
-)
-def tool_ask_schema(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients validate requests with it. Agents may restrict filters that they define."""
-    yield from _rejected(t, "ask")
+def _schema_rule(
+    name: str,
+    title: str,
+    requirements: Requirements,
+    check: Callable[[Location, _Judgement], Iterator[RuleIssue]],
+    *,
+    why: str,
+) -> Rule[McpTranscript]:
+    """Return a rule on the schema of one tool, which is the second word of its name."""
+    tool = name.split("-")[1]
+
+    def judged(t: McpTranscript) -> Iterator[RuleIssue]:
+        for location, judgement in _judgements(t, tool):
+            yield from check(location, judgement)
+            for part in (*judgement.dangling, *judgement.unusable):
+                yield Inconclusive(part.message, location.seq, location.pointer)
+            yield from _unchecked(location, judgement)
+
+    judged.__doc__ = why
+    return rule(name, title, requirements, when=lambda t: any(_schemas(tool)(t)))(judged)
 
 
-@rule(
-    "tool-ask-invalid",
-    "The schema of ask requires query, an object with the required string text.",
-    should("A.1"),
-    v54=should(_EXAMPLES),
-    when=_has_schema("ask"),
-)
-def tool_ask_invalid(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Models and forms build requests from the schema."""
-    yield from _accepted(t, "ask")
+def _ask_members(t: McpTranscript) -> Iterator[Location]:
+    """Select members in the schema of ask; the value is whether it defines them."""
+    for seq, pointer, tool in _tools_named("ask")(t):
+        for name in ("context", "prefer", "meta"):
+            _, is_defined = find_property(tool.get("inputSchema"), [name])
+            yield Location(seq, f"{pointer}/inputSchema/properties/{name}", is_defined)
 
 
-@rule(
-    "tool-ask-members",
-    "The schema of ask defines context, prefer and meta.",
-    should("A.1"),
-    v54=should(_EXAMPLES),
-    when=lambda t: _tool(t, "ask") is not None,
-)
-def tool_ask_members(t: McpTranscript) -> Iterator[RuleIssue]:
-    """They are optional in a request. Strict clients cannot send members that the schema lacks."""
-    if (location := _tool(t, "ask")) is None:
-        return
-    for name in ("context", "prefer", "meta"):
-        _, is_defined = find_property(location.value.get("inputSchema"), [name])
-        if not is_defined:
-            message = f"Add the object {name} to properties."
-            yield Violation(
-                message, location.seq, f"{location.pointer}/inputSchema/properties/{name}"
-            )
+def _is_object_schema(schema: Any) -> bool:
+    return isinstance(schema, dict) and schema.get("type") == "object"
 
 
-@rule(
-    "tool-await-schema",
-    "The schema of await accepts every valid request.",
-    must("4.2, A.2"),
-    v54=must(_EXAMPLES),
-    when=_has_schema("await"),
-)
-def tool_await_schema(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Checked are the actions checkin and cancel, with and without meta."""
-    yield from _rejected(t, "await")
-
-
-@rule(
-    "tool-await-invalid",
-    "The schema of await requires promise_token, and action with checkin or cancel.",
-    should("A.2"),
-    v54=should(_EXAMPLES),
-    when=_has_schema("await"),
-)
-def tool_await_invalid(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Both members are strings."""
-    yield from _accepted(t, "await")
-
-
-@rule(
-    "tool-described",
-    "The tools ask and await have descriptions.",
-    should("A.1, A.2"),
-    v54=should(_EXAMPLES),
-    when=lambda t: any(_tool(t, name) is not None for name in ("ask", "await")),
-)
-def tool_described(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Models choose a tool by its description."""
-    for location in filter(None, (_tool(t, "ask"), _tool(t, "await"))):
-        if not is_nonempty_text(location.value.get("description")):
-            message = "Add a description of what the tool answers."
-            yield Violation(message, location.seq, f"{location.pointer}/description")
-
-
+# fmt: off
 RULES = (
-    tools_list,
+    row("tools-list",
+        "tools/list returns an array of tools, each with a name and an object schema.",
+        must(_TOOLS),
+        members(_pages, "tools"), {is_array: "Set tools to an array."},
+        (_tools, {is_object: "This tool is {actual}; expected an object."}),
+        (members(_tools, "name"), {is_string: "Set name to a string."}),
+        (members(_tools, "inputSchema"),
+         {_is_object_schema: 'Set inputSchema to a JSON Schema of "type": "object".'}),
+        why="This applies to every tool, not only to ask and await."),
     tool_names,
     tools_cursor,
     tools_whole,
-    tool_ask,
+    row("tool-ask", "The server has a tool named ask.", (should("A.1"), should(_EXAMPLES)),
+        _tool_in_list("ask"), {bool: "Add a tool named ask for queries."},
+        why="NLWeb clients find the tool by its name."),
     tool_await,
     tool_schema,
     tool_schema_references,
-    tool_ask_schema,
-    tool_ask_invalid,
-    tool_ask_members,
-    tool_await_schema,
-    tool_await_invalid,
-    tool_described,
+    _schema_rule("tool-ask-schema", "The schema of ask accepts every valid request.",
+        (must("3, A.1"), must("3")), _rejections,
+        why="Clients validate requests with it. Agents may restrict filters that they define."),
+    _schema_rule("tool-ask-invalid",
+        "The schema of ask requires query, an object with the required string text.",
+        (should("A.1"), should(_EXAMPLES)), _acceptances,
+        why="Models and forms build requests from the schema."),
+    row("tool-ask-members", "The schema of ask defines context, prefer and meta.",
+        (should("A.1"), should(_EXAMPLES)),
+        _ask_members, {bool: "Add the object {name} to properties."},
+        why="They are optional in a request. Strict clients cannot send members that the schema "
+        "lacks."),
+    _schema_rule("tool-await-schema", "The schema of await accepts every valid request.",
+        (must("4.2, A.2"), must(_EXAMPLES)), _rejections,
+        why="Checked are the actions checkin and cancel, with and without meta."),
+    _schema_rule("tool-await-invalid",
+        "The schema of await requires promise_token, and action with checkin or cancel.",
+        (should("A.2"), should(_EXAMPLES)), _acceptances,
+        why="Both members are strings."),
+    row("tool-described", "The tools ask and await have descriptions.",
+        (should("A.1, A.2"), should(_EXAMPLES)),
+        members(_nlweb_tools, "description"),
+        {is_nonempty_text: "Add a description of what the tool answers."},
+        why="Models choose a tool by its description."),
 )
+# fmt: on
