@@ -25,6 +25,7 @@ from playground.protocols.doctor.causes import Remedy
 from playground.protocols.doctor.detection import AGENT_SCOPE, ASK_AGENT
 from playground.protocols.doctor.probes import END_SESSION, KIND_OF, PROBES
 from playground.protocols.exchange import Target
+from playground.protocols.mcp import http_sse
 from playground.protocols.problems import USE_HTTP, USE_HTTPS, Problem, Stage
 from tests.protocols.doctor.wire import (
     NOT_FOUND,
@@ -41,6 +42,11 @@ from tests.support.playbook import CAPTURES, EXAMPLES
 AGENT = "http://agent.example.com/api"
 KEY = ("Authorization", "Bearer s3cr3t")
 NLWEB = Target(AGENT, version="0.55", headers=(KEY,))
+LEGACY_TARGET = replace(NLWEB, version="legacy")
+MCP_TARGET = Target("http://agent.example.com/mcp", binding="mcp")
+PROCESS = Target("http://agent.example.com/process", protocol="agent-api", version="1")
+ROOT = replace(NLWEB, url="http://agent.example.com")
+AT_MCP = replace(MCP_TARGET, binding="http")
 
 ANSWER = response({"_meta": {"version": "0.55", "response_type": "answer"}, "results": []})
 FAILURE = response({"_meta": {"version": "0.55"}, "error": {"code": "INVALID_QUERY"}}, 400)
@@ -57,6 +63,7 @@ COMPLETED = stream(
     {"object": "message", "status": "created", "id": "m", "type": "message"},
     {"object": "response", "status": "completed", "id": "r"},
 )
+HTML = response(b"<!doctype html><p>Hi", media_type="text/html")
 
 
 def tools(*names: str, **more: Any) -> bytes:
@@ -83,23 +90,262 @@ def server(**answers: Response) -> Server:
     return answer
 
 
+def at(**answers: Response | Server) -> Server:
+    """A server that answers a path, written `_api_ask`, and 404 else."""
+
+    def answer(call: HttpCall) -> Response:
+        found = answers.get(urlsplit(call.url).path.replace("/", "_"), NOT_FOUND)
+        return found(call) if callable(found) else found
+
+    return answer
+
+
+def mcp(*names: str, **more: Any) -> Server:
+    """An MCP server with these tools."""
+    return server(server_discover=DISCOVERED, tools_list=tools(*names, **more))
+
+
+def old_transport(event: bytes) -> Server:
+    body = b": hello\n\nevent: " + event + b"\ndata: /messages?session_id=5\n\n"
+
+    def answer(call: HttpCall) -> Response:
+        is_get = call.method == "GET" and call.url == MCP_TARGET.url
+        return response(body, media_type="text/event-stream") if is_get else NOT_FOUND
+
+    return answer
+
+
+def schemes(url: str, answer: Response, other: Response) -> Server:
+    """A server that answers calls of the scheme of `url`, and others."""
+    scheme = urlsplit(url).scheme
+    return lambda call: answer if urlsplit(call.url).scheme == scheme else other
+
+
 def problem(stage: Stage, limit: str | None = None) -> Problem:
     return Problem("failed", stage, f"It broke at {stage}.", "Mend it.", limit=limit)
 
 
-class TestAnNLWebAgent:
-    def test_that_is_well(self) -> None:
-        seen = FullDiagnosis(NLWEB, server(post_ask=ANSWER, await_=FAILURE, **{"await": FAILURE}))
-        assert seen.failed == []
-        assert seen.passed == [
-            "address", "name", "policy", "tcp", "http", "content-type", "json", "dialect",
-            "ask", "await",
-        ]  # fmt: skip
-        assert seen.report["found"]["label"] == "NLWeb 0.55"
-        assert seen.report["found"]["url"] == AGENT
-        assert seen.report["also"] == []
+def named(tool: str) -> Target:
+    return replace(MCP_TARGET, tools=(tool, ""))
 
-    def test_is_asked_what_it_would_be_asked(self) -> None:
+
+def always(answer: Response) -> Server:
+    return lambda _: answer
+
+
+SELF_SIGNED = Problem("failed", Stage.TLS, "The certificate of a is self-signed.", "f")
+HTTP_TARGET, HTTPS_TARGET = Target("http://a.example/x"), Target("https://a.example:8443/x")
+PLAIN = response(b"hello", media_type="text/plain")
+SLOW = problem(Stage.HEADERS, "idle_timeout")
+FAILED = response(b"oops", 500, "text/plain")
+WANTS_TLS = "The server speaks TLS on this port."
+METADATA = "http://agent.example.com/.well-known/oauth-protected-resource"
+
+FOUND = f"NLWeb 0.55 at {AGENT}"
+FOUND_MCP = f"NLWeb 0.55 over MCP 2026-07-28 at {MCP_TARGET.url}"
+FOUND_API = f"Agent API at {PROCESS.url}"
+NO_TOOL = "MCP server without a tool for queries at /mcp. edit"
+NO_AGENT = f"No agent found at {AGENT}. edit"
+NO_JSON = "json dialect ask"
+NO_PROMISE = {"await": "Only agents with promises"}
+
+#: Target and server; the steps that fail; words of steps, "cause fix"; what was found with its URL,
+#: or the headline and the remedy where nothing was.
+DIAGNOSES: dict[str, tuple[Target, Server, str, dict[str, str], str]] = {
+    "nlweb": (NLWEB, server(post_ask=ANSWER, **{"await": FAILURE}), "",
+              {"await": "/api/await responds (HTTP 400).", "tls": "Not needed"}, FOUND),
+    "without promises": (NLWEB, server(post_ask=ANSWER), "", NO_PROMISE, FOUND),
+    "await is broken": (NLWEB, server(post_ask=ANSWER, **{"await": FAILED}), "await",
+                        {"await": "does not respond as NLWeb (HTTP 500). It should"}, FOUND),
+    "query is refused": (NLWEB, server(post_ask=FAILURE), "", {"ask": "/api/ask is NLWeb"}, FOUND),
+    "ask at the host": (
+        NLWEB, at(_ask=ANSWER), "ask",
+        {"ask": "/api/ask was not found; /ask is NLWeb 0.55. Set the path of the URL to /."},
+        "NLWeb 0.55 at http://agent.example.com",
+    ),
+    "ask at another path": (
+        NLWEB, at(_nlweb_ask=ANSWER), "ask", {"ask": "Set the path of the URL to /nlweb."},
+        "NLWeb 0.55 at http://agent.example.com/nlweb",
+    ),
+    "a legacy server": (
+        NLWEB, server(get_ask=OLDER, post_ask=response({"detail": "x"}, 422)), "ask",
+        {"ask": "Set the version to legacy.", "await": "legacy NLWeb has no promises"},
+        f"NLWeb, legacy server at {AGENT}",
+    ),
+    "known as a legacy server": (LEGACY_TARGET, server(get_ask=OLDER), "", {},
+                                 f"NLWeb, legacy server at {AGENT}"),
+    "number and https": (
+        Target("https://127.0.0.1/api"), server(post_ask=ANSWER), "",
+        {"name": "is an IP address", "tls": "is trusted"}, "NLWeb 0.55 at https://127.0.0.1/api",
+    ),
+    "slow, and an MCP server": (
+        AT_MCP, lambda call: SLOW if call.url.endswith("/ask") else mcp("ask")(call), "http ask",
+        {"http": "runs have a longer timeout", "mcp": "MCP 2026-07-28"}, FOUND_MCP,
+    ),
+    "mcp": (MCP_TARGET, mcp("ask", "await"), "", {"tools": "Tools: ask, await."}, FOUND_MCP),
+    "no tool for queries": (MCP_TARGET, mcp("weather"), "tools",
+                            {"tools": "No tool accepts queries. Tools: weather."}, NO_TOOL),
+    "tool by name": (named("weather"), mcp("weather"), "", {"tools": "weather accepts"}, FOUND_MCP),
+    "tool by a long name": (named("w" * 100), mcp("w" * 100), "",
+                            {"tools": f"The tool {'w' * 80} accepts"}, FOUND_MCP),
+    "tool that is gone": (named("gone"), mcp("weather"), "tools",
+                          {"tools": "No tool is named gone."}, NO_TOOL),
+    "tools on further pages": (MCP_TARGET, mcp("ask", nextCursor="2"), "",
+                               {"tools": "Tools: ask and more on further pages."}, FOUND_MCP),
+    "tool on a further page": (
+        MCP_TARGET, mcp("weather", nextCursor="2"), "",
+        {"tools": "on the first page of the list. Tools: weather and more on further"}, NO_TOOL,
+    ),
+    **{f"cursor {cursor!r}": (MCP_TARGET, mcp("ask", nextCursor=cursor), "",
+                              {"tools": "Tools: ask."}, FOUND_MCP) for cursor in (None, "", 7)},
+    "many tools": (MCP_TARGET, mcp("ask", *(f"t{n}" for n in range(10))), "",
+                   {"tools": "t6 and 3 more."}, FOUND_MCP),
+    "no list of tools": (
+        MCP_TARGET, server(server_discover=DISCOVERED, tools_list=NO_METHOD), "tools",
+        {"tools": "tools/list did not return an array of tools (HTTP 400)."}, NO_TOOL,
+    ),
+    "no mcp": (MCP_TARGET, always(NOT_FOUND), "mcp", {"mcp": "most MCP servers are at /mcp"},
+               "Nothing found at /mcp (HTTP 404). diagnose"),
+    "old transport": (MCP_TARGET, old_transport(b"endpoint"), "mcp", {"mcp": http_sse.CAUSE},
+                      f"{http_sse.CAUSE} edit"),
+    "another stream": (MCP_TARGET, old_transport(b"message"), "mcp", {"mcp": "most MCP servers"},
+                       "Nothing found at /mcp (HTTP 404). diagnose"),
+    "mcp in place of nlweb": (AT_MCP, mcp("ask"), "ask", {"ask": "Set the binding to MCP."},
+                              FOUND_MCP),
+    "mcp at another path than /mcp": (
+        replace(NLWEB, url="http://agent.example.com/rpc"), at(_rpc=mcp("ask")), "ask",
+        {"ask": "Set the binding to MCP."},
+        "NLWeb 0.55 over MCP 2026-07-28 at http://agent.example.com/rpc",
+    ),
+    "agent api": (PROCESS, server(process=COMPLETED), "",
+                  {"agent-api": "completed its response"}, FOUND_API),
+    "agent api, failed": (
+        PROCESS, server(process=stream({"object": "response", "status": "failed"})), "agent-api",
+        {"agent-api": "its response ended as failed"}, FOUND_API,
+    ),
+    "agent api, not completed": (
+        PROCESS, server(process=stream({"object": "response", "status": "queued"})), "agent-api",
+        {"agent-api": "ended the stream while its response was queued"}, FOUND_API,
+    ),
+    "agent api, rejected": (
+        PROCESS, server(process=stream({"error": "input: Field required"})), "agent-api",
+        {"agent-api": "rejected the message"}, f"Agent API (AgentScope Runtime) at {PROCESS.url}",
+    ),
+    "agent api in place of nlweb": (ROOT, server(process=COMPLETED), "ask",
+                                    {"ask": "Set the protocol to Agent API."}, FOUND_API),
+    "agent api at the very URL": (
+        replace(NLWEB, url="http://agent.example.com/api/process"), server(process=COMPLETED),
+        "ask", {}, "Agent API at http://agent.example.com/api/process",
+    ),
+    "nlweb in place of the agent api": (
+        PROCESS, server(process=response({"detail": "x"}, 404), ask=ANSWER), "agent-api",
+        {"agent-api": "Set the protocol to NLWeb and the binding to HTTP."},
+        f"NLWeb 0.55 at {PROCESS.url}",
+    ),
+    "with a card": (
+        NLWEB, server(post_ask=ANSWER, agent_card=CARD), "",
+        {"card": "Chef: A2A 0.3. Skills: ask. Its URL is http://b.example."}, FOUND,
+    ),
+    "a2a alone": (NLWEB, server(agent_card=CARD), "ask", {"ask": "A2A agents support actions only"},
+                  "A2A agent at /.well-known/agent-card.json. edit"),
+    **{
+        f"broken at {stage}": (NLWEB, always(problem(stage)), step,
+                               {step: f"It broke at {stage}. Mend it."},
+                               f"It broke at {stage}. {remedy}")
+        for stage, step, remedy in [
+            (Stage.RESOLVE, "name", "edit"), (Stage.POLICY, "policy", "edit"),
+            (Stage.CONNECT, "tcp", "retry"), (Stage.SEND, "http", "retry"),
+        ]
+    },
+    "http in place of https": (
+        HTTPS_TARGET, schemes(HTTPS_TARGET.url, problem(Stage.TLS), PLAIN), "tls",
+        {"tls": "It broke at tls. Use http:// instead of https://."},
+        "The server does not speak TLS on this port. switch",
+    ),
+    "https in place of http": (
+        HTTP_TARGET, schemes(HTTP_TARGET.url, problem(Stage.HEADERS), PLAIN), "http",
+        {"http": "It broke at headers. Use https:// instead of http://."}, f"{WANTS_TLS} switch",
+    ),
+    "https with an untrusted certificate": (
+        HTTP_TARGET, schemes(HTTP_TARGET.url, problem(Stage.HEADERS), SELF_SIGNED), "http",
+        {"http": "Use https:// instead of http://."}, f"{WANTS_TLS} switch",
+    ),
+    "no scheme": (HTTPS_TARGET, always(problem(Stage.TLS)), "tls",
+                  {"tls": "It broke at tls. Mend it."}, "It broke at tls. retry"),
+    "silent": (NLWEB, always(SLOW), "http ask", {"http": "Check the agent’s log"},
+               "The server accepts connections but does not respond. retry"),
+    "too long": (NLWEB, always(problem(Stage.LIMIT, "max_bytes")), "http ask",
+                 {"http": "runs have higher limits than diagnoses"}, "It broke at limit. retry"),
+    "html": (
+        NLWEB, always(HTML), "content-type json dialect ask",
+        {"content-type": "The response is an HTML page (text/html). Enter the URL of the agent"},
+        "This URL serves a web page, not an agent. diagnose",
+    ),
+    "html as json": (NLWEB, always(response(b"<html>")), NO_JSON,
+                     {"json": "The response is not valid JSON. Enter the URL of the agent"},
+                     "This URL serves a web page, not an agent. diagnose"),
+    "no json": (NLWEB, always(response(b"{'a'")), NO_JSON,
+                {"json": "The response is not valid JSON. Configure the agent"}, NO_AGENT),
+    "empty": (NLWEB, always(response(b"")), NO_JSON,
+              {"json": "The response is empty. Check the agent’s log"}, NO_AGENT),
+    "other json": (NLWEB, always(response({"hello": "world"})), "dialect ask",
+                   {"dialect": "not match any known protocol. Compare the response"}, NO_AGENT),
+    "wrong content type": (
+        NLWEB, always(response({"_meta": {"response_type": "answer"}}, media_type="text/plain")),
+        "content-type", {"content-type": "JSON, but its content type is text/plain. Configure"},
+        f"NLWeb at {AGENT}",
+    ),
+    **{
+        f"denied: {cause}": (NLWEB, always(response({}, status, **headers)), "http dialect ask"
+                             if status == 503 else "http ask",
+                             {"http": f"{cause} {fix}", "ask": cause}, f"{cause} {remedy}")
+        for status, headers, cause, fix, remedy in [
+            (401, {"www_authenticate": 'Bearer realm="a"'},
+             "Authentication required (HTTP 401): Bearer, realm “a”.", "Add a bearer token",
+             "authenticate"),
+            (403, {}, "Authentication required, or access denied (HTTP 403).", "Check the agent’s",
+             "authenticate"),
+            (421, {}, "The server does not serve this host (HTTP 421).", "Check", "diagnose"),
+            (429, {"retry_after": "7"}, "Rate limit exceeded (HTTP 429).",
+             "Wait before sending again: the agent limits the request rate. Retry-After: 7.",
+             "retry"),
+            (302, {"location": "https://b.example/"},
+             "The agent redirects to https://b.example/ (HTTP 302).", "Redirects", "switch"),
+            (503, {}, "The server failed (HTTP 503).", "Retry later", "retry"),
+        ]
+    },
+    "plain http at a port of TLS": (
+        NLWEB, always(response(b"The plain HTTP request was sent to HTTPS port", 400, "text/html")),
+        "http content-type json dialect ask", {"http": f"{WANTS_TLS} Use https://"},
+        f"{WANTS_TLS} switch",
+    ),
+    "nothing": (
+        NLWEB, always(NOT_FOUND), "ask",
+        {"ask": "/api/ask does not respond as NLWeb over HTTP (HTTP 404). Check the path"},
+        "Nothing found at /api/ask (HTTP 404). diagnose",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DIAGNOSES)
+def test_diagnosis(name: str) -> None:
+    target, answer, failed_steps, words, outcome = DIAGNOSES[name]
+    seen = FullDiagnosis(target, answer)
+    found, cause = seen.report["found"], seen.report["cause"]
+    assert seen.failed == failed_steps.split()
+    for step_name, expected in words.items():
+        step = seen.step(step_name)
+        assert expected in f"{step['cause']} {step['fix']}"
+    if found:
+        assert f"{found['label']} at {found['url']}" == outcome
+        assert cause is None
+    else:
+        assert f"{cause['headline']} {cause['remedy']}" == outcome
+        assert cause["fix"]
+
+
+class TestCalls:
+    def test_of_a_query_as_it_would_be_sent(self) -> None:
         seen = FullDiagnosis(NLWEB, server(post_ask=ANSWER))
         assert seen.urls == [
             f"POST {AGENT}/ask",
@@ -118,105 +364,18 @@ class TestAnNLWebAgent:
             "meta": {"version": "0.55"},
         }
         assert [KEY in call.headers for call in seen.calls] == [True] * 8 + [False]
+        legacy = FullDiagnosis(LEGACY_TARGET, server(get_ask=OLDER))
+        assert legacy.urls[0] == f"GET {AGENT}/ask?query=hello"
 
-    def test_that_cannot_keep_promises_is_not_ill(self) -> None:
-        seen = FullDiagnosis(NLWEB, server(post_ask=ANSWER))
-        assert seen.step("await")["status"] == "skipped"
-        assert "Only agents with promises" in seen.step("await")["cause"]
-
-    def test_whose_await_is_broken(self) -> None:
-        broken = response(b"Internal Server Error", 500, "text/plain")
-        seen = FullDiagnosis(NLWEB, server(post_ask=ANSWER, **{"await": broken}))
-        assert seen.failed == ["await"]
-
-    def test_that_refuses_the_query_speaks_all_the_same(self) -> None:
-        seen = FullDiagnosis(NLWEB, server(post_ask=FAILURE))
-        assert seen.failed == []
-        assert seen.step("ask")["cause"] == "/api/ask is NLWeb 0.55."
-
-    @pytest.mark.parametrize("path", ["", "/nlweb"])
-    def test_whose_ask_is_elsewhere(self, path: str) -> None:
-        def answer(call: HttpCall) -> Response:
-            return ANSWER if urlsplit(call.url).path == f"{path}/ask" else NOT_FOUND
-
-        seen = FullDiagnosis(NLWEB, answer)
-        assert seen.failed == ["ask"]
-        step = seen.step("ask")
-        assert step["cause"] == f"/api/ask was not found; {path}/ask is NLWeb 0.55."
-        assert step["fix"].startswith("Set the path of the URL to ")
-        assert seen.report["found"]["url"] == f"http://agent.example.com{path}"
-
-    def test_that_is_an_older_server(self) -> None:
-        seen = FullDiagnosis(NLWEB, server(get_ask=OLDER, post_ask=response({"detail": "x"}, 422)))
-        assert seen.failed == ["ask"]
-        assert seen.step("ask")["fix"] == "Set the version to legacy."
-        assert seen.report["found"]["version"] == "legacy"
-        assert "legacy NLWeb" in seen.step("await")["cause"]
-
-    def test_that_is_known_to_be_an_older_server(self) -> None:
-        seen = FullDiagnosis(replace(NLWEB, version="legacy"), server(get_ask=OLDER))
-        assert seen.urls[0] == f"GET {AGENT}/ask?query=hello"
-        assert seen.failed == []
-
-    @pytest.mark.parametrize(
-        ("answer", "step", "cause", "fix"),
-        [
-            (response(b"<!doctype html><p>Hi", media_type="text/html"), "content-type",
-             "The response is an HTML page (text/html).", "Enter the URL of the agent"),
-            (response(b"<html>", media_type="application/json"), "json",
-             "The response is not valid JSON.", "Enter the URL of the agent"),
-            (response(b"{'a'", media_type="application/json"), "json",
-             "The response is not valid JSON.", "Configure the agent to send JSON"),
-            (response(b""), "json", "The response is empty.", "Check the agent’s log"),
-            (response({"hello": "world"}), "dialect",
-             "The response does not match any known protocol.", "Compare the response"),
-            (response({"_meta": {"response_type": "answer"}}, media_type="text/plain"),
-             "content-type", "JSON, but its content type is text/plain.", "content type"),
-            (response({}, 401, www_authenticate='Bearer realm="members"'), "http",
-             'Authentication required (HTTP 401): Bearer, realm “members”.', "bearer token"),
-            (response({}, 401, www_authenticate="Basic"), "http", "HTTP 401", "user name"),
-            (response({}, 401), "http", "Authentication required (HTTP 401).", "authentication"),
-            (response({}, 403), "http", "or access denied (HTTP 403)", "credentials"),
-            (response({}, 421), "http", "does not serve this host", "does not serve"),
-            (response({}, 429, retry_after="7"), "http", "Rate limit exceeded", "Retry-After: 7"),
-            (response({}, 302, location="https://b.example/"), "http",
-             "redirects to https://b.example/ (HTTP 302)", "Redirects aren’t followed"),
-            (response(b"oops", 503, "text/plain"), "http", "The server failed (HTTP 503)", "later"),
-            (response(b"The plain HTTP request was sent to HTTPS port", 400, "text/html"), "http",
-             "The server speaks TLS on this port.", "Use https://"),
-            (NOT_FOUND, "ask", "does not respond as NLWeb over HTTP (HTTP 404)", "Check the path"),
-        ],
-    )  # fmt: skip
-    def test_that_is_ill(self, answer: Response, step: str, cause: str, fix: str) -> None:
-        seen = FullDiagnosis(NLWEB, lambda _: answer)
-        assert seen.failed[0] == step
-        assert cause in seen.step(step)["cause"]
-        assert fix in seen.step(step)["fix"]
-        assert seen.report["found"] is None or step == "content-type"
-
-
-class TestTheConnection:
-    @pytest.mark.parametrize(
-        ("stage", "step"),
-        [
-            (Stage.RESOLVE, "name"),
-            (Stage.POLICY, "policy"),
-            (Stage.CONNECT, "tcp"),
-            (Stage.SEND, "http"),
-        ],
-    )
-    def test_nothing_is_sent_after_one_that_failed(self, stage: Stage, step: str) -> None:
-        seen = FullDiagnosis(NLWEB, lambda _: problem(stage))
-        assert seen.failed == [step]
+    @pytest.mark.parametrize("stage", [Stage.RESOLVE, Stage.POLICY, Stage.CONNECT, Stage.SEND])
+    def test_end_with_a_connection_that_failed(self, stage: Stage) -> None:
+        seen = FullDiagnosis(NLWEB, always(problem(stage)))
         assert len(seen.calls) == 1
-        assert (seen.step(step)["cause"], seen.step(step)["fix"]) == (
-            f"It broke at {stage}.", "Mend it.",
-        )  # fmt: skip
-        after = list(seen.statuses)[list(seen.statuses).index(step) + 1 :]
+        after = list(seen.statuses)[list(seen.statuses).index(seen.failed[0]) + 1 :]
         assert {seen.statuses[name] for name in after} == {"skipped"}
 
-    def test_an_address_that_is_none(self) -> None:
-        seen = FullDiagnosis(Target("nonsense"), lambda _: NOT_FOUND, url_error="It has no scheme.")
+    def test_are_not_made_to_a_url_that_is_none(self) -> None:
+        seen = FullDiagnosis(Target("nonsense"), always(NOT_FOUND), url_error="It has no scheme.")
         assert (seen.calls, seen.failed) == ([], ["address"])
         assert set(list(seen.statuses.values())[1:]) == {"skipped"}
 
@@ -228,74 +387,30 @@ class TestTheConnection:
             ("https://a.example/x", Stage.TLS, "http://a.example:443/x"),
         ],
     )
-    @pytest.mark.parametrize("answers", [True, False])
-    def test_schemes_that_are_mixed_up(
-        self, url: str, stage: Stage, other: str, answers: bool
+    def test_in_the_other_scheme_have_no_credentials(
+        self, url: str, stage: Stage, other: str
     ) -> None:
-        def answer(call: HttpCall) -> Response:
-            if call.url != other:
-                return problem(stage)
-            if not answers:
-                return problem(Stage.TLS)
-            return response(b"hello", media_type="text/plain")
-
-        seen = FullDiagnosis(Target(url, headers=(KEY,)), answer)
+        seen = FullDiagnosis(Target(url, headers=(KEY,)), schemes(url, problem(stage), PLAIN))
         assert seen.urls[1] == f"GET {other}"
-        assert KEY not in seen.calls[1].headers, "credentials in another scheme"
-        (step,) = (seen.step(name) for name in ("tls", "http") if name in seen.failed)
-        assert step["fix"].startswith("Use ") is answers
+        assert KEY not in seen.calls[1].headers
 
-    def test_a_certificate_that_is_not_trusted_is_tls_all_the_same(self) -> None:
-        def answer(call: HttpCall) -> Response:
-            if call.url.startswith("https://"):
-                return Problem("failed", Stage.TLS, "The certificate of a is self-signed.", "f")
-            return problem(Stage.HEADERS)
-
-        seen = FullDiagnosis(Target("http://a.example"), answer)
-        assert seen.step("http")["fix"].startswith("Use https:// instead of http://")
-
-    def test_a_server_that_is_slow_is_not_taken_for_another(self) -> None:
-        slow = problem(Stage.HEADERS, limit="idle_timeout")
-        others = server(server_discover=DISCOVERED, tools_list=tools("ask"))
-        seen = FullDiagnosis(
-            NLWEB, lambda call: slow if call.url.endswith("/ask") else others(call)
-        )
-        assert seen.failed == ["http", "ask"]
-        assert "runs have a longer timeout" in seen.step("http")["fix"]
-        assert seen.step("mcp")["status"] == "passed"
+    def test_to_a_slow_server_stay_in_its_scheme(self) -> None:
+        seen = FullDiagnosis(NLWEB, always(SLOW))
         assert not [url for url in seen.urls if url.startswith("GET https")]
 
-    def test_a_number_needs_no_name_and_https_is_told(self) -> None:
-        seen = FullDiagnosis(Target("https://127.0.0.1/api"), server(post_ask=ANSWER))
-        assert "is an IP address" in seen.step("name")["cause"]
-        assert seen.step("tls")["status"] == "passed"
-        assert FullDiagnosis(NLWEB, server(post_ask=ANSWER)).step("tls")["status"] == "skipped"
-
-
-class TestMcp:
-    MCP = Target("http://agent.example.com/mcp", binding="mcp")
-    WELL = staticmethod(server(server_discover=DISCOVERED, tools_list=tools("ask", "await")))
-
-    def test_of_the_newer_generation(self) -> None:
-        seen = FullDiagnosis(self.MCP, self.WELL)
-        assert seen.failed == []
-        assert [method_of(call) for call in seen.calls][:2] == ["server/discover", "tools/list"]
-        assert seen.report["found"] == {
-            "protocol": "nlweb", "version": "0.55", "binding": "mcp",
-            "generation": "2026-07-28", "dialect": "",
-            "label": "NLWeb 0.55 over MCP 2026-07-28", "url": self.MCP.url,
-        }  # fmt: skip
-
-    def test_of_the_older_generation(self) -> None:
-        answers = {"initialize": OPENED, "tools_list": tools("ask")}
+    def test_of_a_session(self) -> None:
         accepted = response(b"", 202)
         seen = FullDiagnosis(
-            self.MCP,
-            server(server_discover=NO_METHOD, notifications_initialized=accepted, **answers),
+            MCP_TARGET,
+            server(
+                server_discover=NO_METHOD,
+                initialize=OPENED,
+                notifications_initialized=accepted,
+                tools_list=tools("ask"),
+            ),
         )
         assert seen.failed == []
-        methods = [method_of(call) for call in seen.calls][:4]
-        assert methods == [
+        assert [method_of(call) for call in seen.calls][:4] == [
             "server/discover", "initialize", "notifications/initialized", "tools/list",
         ]  # fmt: skip
         headers = dict(seen.calls[3].headers)
@@ -307,265 +422,101 @@ class TestMcp:
         assert "mcp-session-id: (not kept)" in seen.report["calls"]["initialize"]["received"]
         assert "MCP 2025-06-18" in seen.step("mcp")["cause"]
         end = seen.calls[-1]
-        assert (end.method, end.url) == ("DELETE", self.MCP.url)
+        assert (end.method, end.url) == ("DELETE", MCP_TARGET.url)
         assert dict(end.headers)["Mcp-Session-Id"] == "session-of-mine"
 
     def test_without_a_session_to_end(self) -> None:
-        stateless = {"server_discover": DISCOVERED, "tools_list": tools("ask")}
         opened = response({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-06-18"}})
-        for answers in (stateless, {"initialize": opened}):
-            seen = FullDiagnosis(self.MCP, server(**answers))
+        for answer in (mcp("ask"), server(initialize=opened, tools_list=tools("ask"))):
+            seen = FullDiagnosis(MCP_TARGET, answer)
             assert "DELETE" not in {call.method for call in seen.calls}
 
-    def test_without_a_tool_for_queries(self) -> None:
-        seen = FullDiagnosis(
-            self.MCP, server(server_discover=DISCOVERED, tools_list=tools("weather"))
-        )
-        assert seen.failed == ["tools"]
-        assert "Tools: weather." in seen.step("tools")["cause"]
-        assert seen.report["found"] is None
-
-    @pytest.mark.parametrize(
-        ("named", "ill"), [("weather", []), ("w" * 100, []), ("gone", ["tools"])]
-    )
-    def test_whose_tool_the_agent_names(self, named: str, ill: list[str]) -> None:
-        answers = {"server_discover": DISCOVERED, "tools_list": tools("weather", "w" * 100)}
-        seen = FullDiagnosis(replace(self.MCP, tools=(named, "")), server(**answers))
-        assert seen.failed == ill
-        assert named[:80] in seen.step("tools")["cause"]
-
-    @pytest.mark.parametrize("cursor", ["2", None, "", 7])
-    def test_whose_list_has_further_pages(self, cursor: Any) -> None:
-        listed = tools("ask", "await", nextCursor=cursor)
-        seen = FullDiagnosis(self.MCP, server(server_discover=DISCOVERED, tools_list=listed))
+    def test_for_tools_read_one_page(self) -> None:
+        seen = FullDiagnosis(MCP_TARGET, mcp("ask", nextCursor="2"))
         assert [method_of(call) for call in seen.calls].count("tools/list") == 1
-        more = " and more on further pages" if cursor == "2" else ""
-        assert f"Tools: ask, await{more}." in seen.step("tools")["cause"]
 
-    def test_whose_tool_may_be_on_a_further_page(self) -> None:
-        listed = tools("weather", nextCursor="2")
-        seen = FullDiagnosis(self.MCP, server(server_discover=DISCOVERED, tools_list=listed))
-        assert seen.failed == []
-        cause = seen.step("tools")["cause"]
-        assert "first page" in cause
-        assert "Tools: weather and more on further pages." in cause
+    def test_are_not_made_below_the_very_url(self) -> None:
+        for name in ("agent api at the very URL", "mcp at another path than /mcp"):
+            urls = FullDiagnosis(*DIAGNOSES[name][:2]).urls
+            assert not [url for url in urls if url.endswith(("/process/process", "/rpc/mcp"))]
 
-    def test_with_more_tools_than_are_named(self) -> None:
-        listed = tools("ask", *(f"t{n}" for n in range(10)))
-        seen = FullDiagnosis(self.MCP, server(server_discover=DISCOVERED, tools_list=listed))
-        assert "t6 and 3 more." in seen.step("tools")["cause"]
-
-    def test_whose_list_is_none(self) -> None:
-        seen = FullDiagnosis(self.MCP, server(server_discover=DISCOVERED, tools_list=NO_METHOD))
-        assert seen.failed == ["tools"]
-
-    def test_that_is_not_there(self) -> None:
-        seen = FullDiagnosis(self.MCP, lambda _: NOT_FOUND)
-        assert seen.failed == ["mcp"]
-        assert "most MCP servers are at /mcp" in seen.step("mcp")["fix"]
-
-    @pytest.mark.parametrize(
-        ("event", "is_named"), [(b"endpoint", True), (b"message", False), (b"ping", False)]
-    )
-    def test_with_the_transport_before_streamable_http(self, event: bytes, is_named: bool) -> None:
-        body = b": hello\n\nevent: " + event + b"\ndata: /messages?session_id=5\n\n"
-
-        def old(call: HttpCall) -> Response:
-            is_get = call.method == "GET" and call.url == self.MCP.url
-            return response(body, media_type="text/event-stream") if is_get else NOT_FOUND
-
-        seen = FullDiagnosis(self.MCP, old)
-        assert seen.failed == ["mcp"]
-        assert ("HTTP+SSE transport" in seen.step("mcp")["cause"]) is is_named
-
-    def test_where_nlweb_was_expected(self) -> None:
-        seen = FullDiagnosis(replace(self.MCP, binding="http"), self.WELL)
-        assert seen.failed == ["ask"]
-        assert seen.step("ask")["fix"] == "Set the binding to MCP."
-        assert (seen.report["found"]["binding"], seen.report["found"]["url"]) == (
-            "mcp", self.MCP.url,
-        )  # fmt: skip
-
-    def test_where_nlweb_is_as_well(self) -> None:
-        def both(call: HttpCall) -> Response:
-            if call.url == "http://agent.example.com/ask":
-                return ANSWER
-            return self.WELL(call) if call.url.endswith("/mcp") else NOT_FOUND
-
-        seen = FullDiagnosis(replace(self.MCP, binding="http"), both)
-        assert seen.step("ask")["fix"] == "Set the binding to MCP."
-        assert seen.report["also"] == ["NLWeb 0.55 at http://agent.example.com"]
-        seen = FullDiagnosis(Target("http://agent.example.com"), both)
-        assert seen.failed == []
-        assert seen.report["also"] == [
-            "NLWeb 0.55 over MCP 2026-07-28 at http://agent.example.com/mcp"
-        ]
-
-
-class TestTheAgentApi:
-    API = Target("http://agent.example.com/process", protocol="agent-api", version="1")
-
-    def test_that_completes(self) -> None:
-        seen = FullDiagnosis(self.API, server(process=COMPLETED))
-        assert seen.failed == []
-        assert seen.urls[0] == "POST http://agent.example.com/process"
-        assert seen.report["found"]["protocol"] == "agent-api"
-
-    @pytest.mark.parametrize(
-        ("payloads", "words"),
-        [
-            ([{"object": "response", "status": "failed"}], "ended as failed"),
-            ([{"object": "response", "status": "in_progress"}], "while its response was in_prog"),
-            ([{"error": "input: Field required"}], "rejected the message"),
-        ],
-    )
-    def test_that_does_not(self, payloads: list[Any], words: str) -> None:
-        seen = FullDiagnosis(self.API, server(process=stream(*payloads)))
-        assert seen.failed == ["agent-api"]
-        assert words in seen.step("agent-api")["cause"]
-
-    def test_that_is_still_speaking_when_the_doctor_leaves(self) -> None:
-        began = {"object": "response", "status": "in_progress"}
-        diagnosis = Diagnosis(self.API)
-        call = diagnosis.next_call()
-        frames = frames_of(stream(began), call)
-        late = problem(Stage.BODY, "total_timeout")
-        diagnosis.add([*frames[:-1], *frames_of(late)])
-        diagnosis.give_up()
-        steps = {step["name"]: step for step in diagnosis.report()["steps"]}
-        assert steps["agent-api"]["status"] == "passed"
-        assert steps["ask"]["cause"] == "Skipped: the time limit of the diagnosis was reached."
-
-    def test_where_nlweb_was_expected(self) -> None:
-        seen = FullDiagnosis(
-            replace(NLWEB, url="http://agent.example.com"), server(process=COMPLETED)
-        )
-        assert seen.step("ask")["fix"] == "Set the protocol to Agent API."
-        assert seen.report["found"]["url"] == "http://agent.example.com/process"
-
-    def test_where_nlweb_is_in_its_place(self) -> None:
-        seen = FullDiagnosis(self.API, server(process=response({"detail": "x"}, 404), ask=ANSWER))
-        assert seen.failed == ["agent-api"]
-        assert seen.step("agent-api")["fix"].startswith("Set the protocol to NLWeb")
-
-
-class TestTheCard:
-    def test_is_read(self) -> None:
-        seen = FullDiagnosis(NLWEB, server(post_ask=ANSWER, agent_card=CARD))
-        cause = seen.step("card")["cause"]
-        assert cause.startswith("Chef: A2A 0.3. Skills: ask.")
-        assert cause.endswith("Its URL is http://b.example.")
-
-    def test_of_an_agent_that_is_nothing_else(self) -> None:
-        seen = FullDiagnosis(NLWEB, server(agent_card=CARD))
-        assert seen.failed == ["ask"]
-        assert "A2A agent" in seen.step("ask")["fix"]
-
-
-class TestTheVeryUrl:
-    def test_of_an_agent_api_agent(self) -> None:
-        seen = FullDiagnosis(
-            replace(NLWEB, url="http://agent.example.com/api/process"), server(process=COMPLETED)
-        )
-        assert seen.report["found"]["url"] == "http://agent.example.com/api/process"
-        assert seen.report["found"]["protocol"] == "agent-api"
-        assert not any("/process/process" in url for url in seen.urls)
-
-    def test_of_an_mcp_server(self) -> None:
-        def answer(call: HttpCall) -> Response:
-            return TestMcp.WELL(call) if call.url.endswith("/rpc") else NOT_FOUND
-
-        seen = FullDiagnosis(replace(NLWEB, url="http://agent.example.com/rpc"), answer)
-        assert seen.report["found"]["url"] == "http://agent.example.com/rpc"
-        assert seen.report["found"]["binding"] == "mcp"
-        assert not any(url.endswith("/rpc/mcp") for url in seen.urls)
-
-    def test_ends_a_brief_diagnosis(self) -> None:
-        def calls_of(url: str) -> list[str]:
+    def test_of_a_brief_diagnosis_end_at_the_very_url(self) -> None:
+        def calls_of(url: str, answer: Server) -> list[str]:
             diagnosis = Diagnosis(replace(NLWEB, url=url), is_brief=True)
             made = []
             while call := diagnosis.next_call():
                 made.append(call.url.removeprefix("http://agent.example.com"))
-                answers = server(post_ask=ANSWER) if url == AGENT else TestMcp.WELL
-                diagnosis.add(frames_of(answers(call), call))
+                diagnosis.add(frames_of(answer(call), call))
             assert diagnosis.report()["found"]["url"] == url
             return made
 
-        assert calls_of(AGENT) == ["/api/ask"]
-        assert calls_of("http://agent.example.com/rpc")[-1] == "/rpc"
-        assert "/rpc/mcp" not in calls_of("http://agent.example.com/rpc")
+        assert calls_of(AGENT, server(post_ask=ANSWER)) == ["/api/ask"]
+        made = calls_of("http://agent.example.com/rpc", mcp("ask"))
+        assert made[-1] == "/rpc"
+        assert "/rpc/mcp" not in made
 
 
-class TestTheCause:
-    METADATA = "http://agent.example.com/.well-known/oauth-protected-resource"
-    DENIED = response(
-        {"error": "invalid_token"}, 401,
-        www_authenticate=f'Bearer realm="kitchen", scope="ask", resource_metadata="{METADATA}"',
-    )  # fmt: skip
+def test_the_settings_that_were_found() -> None:
+    assert FullDiagnosis(MCP_TARGET, mcp("ask")).report["found"] == {
+        "protocol": "nlweb", "version": "0.55", "binding": "mcp",
+        "generation": "2026-07-28", "dialect": "",
+        "label": "NLWeb 0.55 over MCP 2026-07-28", "url": MCP_TARGET.url,
+    }  # fmt: skip
 
-    @pytest.mark.parametrize("path", ["/api", "/api/mcp"])
-    def test_is_a_denial_at_whatever_path(self, path: str) -> None:
-        def answer(call: HttpCall) -> Response:
-            return self.DENIED if urlsplit(call.url).path == path and call.body else NOT_FOUND
 
-        if path == "/api":  # The message of the Agent API is sent there as well.
-            rpc = answer
-            answer = lambda call: rpc(call) if b"jsonrpc" in call.body else NOT_FOUND  # noqa: E731
-        cause = FullDiagnosis(NLWEB, answer).report["cause"]
-        assert cause["headline"] == (
-            "Authentication required (HTTP 401): Bearer, realm “kitchen”, scope “ask”."
-        )
-        assert (cause["remedy"], cause["scheme"]) == ("authenticate", "bearer")
-        assert dict(cause["facts"]) == {
-            "Path": path,
-            "Server": "MCP server",
-            "Scheme": "Bearer",
-            "Realm": "kitchen",
-            "Scope": "ask",
-            "Resource metadata": self.METADATA,
-        }
+def test_one_protocol_beside_another() -> None:
+    both = at(_ask=ANSWER, _mcp=mcp("ask"))
+    seen = FullDiagnosis(AT_MCP, both)
+    assert seen.step("ask")["fix"] == "Set the binding to MCP."
+    assert seen.report["also"] == ["NLWeb 0.55 at http://agent.example.com"]
+    seen = FullDiagnosis(Target("http://agent.example.com"), both)
+    assert seen.failed == []
+    assert seen.report["also"] == [f"NLWeb 0.55 over MCP 2026-07-28 at {MCP_TARGET.url}"]
 
-    @pytest.mark.parametrize(
-        ("answer", "headline", "remedy"),
-        [
-            (NOT_FOUND, "Nothing found at /api/ask (HTTP 404).", "diagnose"),
-            (problem(Stage.CONNECT), "It broke at connect.", "retry"),
-            (problem(Stage.HEADERS, "idle_timeout"),
-             "The server accepts connections but does not respond.", "retry"),
-            (problem(Stage.LIMIT, "max_bytes"), "It broke at limit.", "retry"),
-            (response({"hello": "world"}), f"No agent found at {AGENT}.", "edit"),
-        ],
-    )  # fmt: skip
-    def test_names_what_was_found(self, answer: Response, headline: str, remedy: str) -> None:
-        cause = FullDiagnosis(NLWEB, lambda _: answer).report["cause"]
-        assert (cause["headline"], cause["remedy"]) == (headline, remedy)
-        assert cause["fix"]
 
-    def test_of_an_mcp_server_without_a_tool_for_queries(self) -> None:
-        seen = FullDiagnosis(
-            TestMcp.MCP, server(server_discover=DISCOVERED, tools_list=tools("weather"))
-        )
-        headline = "MCP server without a tool for queries at /mcp."
-        assert seen.report["cause"]["headline"] == headline
+def test_a_response_that_goes_on_when_the_diagnosis_ends() -> None:
+    diagnosis = Diagnosis(PROCESS)
+    call = diagnosis.next_call()
+    frames = frames_of(stream({"object": "response", "status": "in_progress"}), call)
+    diagnosis.add([*frames[:-1], *frames_of(problem(Stage.BODY, "total_timeout"))])
+    diagnosis.give_up()
+    steps = {step["name"]: step for step in diagnosis.report()["steps"]}
+    assert steps["agent-api"]["status"] == "passed"
+    assert steps["ask"]["cause"] == "Skipped: the time limit of the diagnosis was reached."
 
-    def test_of_an_a2a_agent(self) -> None:
-        seen = FullDiagnosis(NLWEB, server(agent_card=CARD))
-        assert seen.report["cause"]["headline"] == "A2A agent at /.well-known/agent-card.json."
 
-    def test_of_the_wrong_scheme(self) -> None:
-        def answer(call: HttpCall) -> Response:
-            return NOT_FOUND if call.url.startswith("http://") else problem(Stage.TLS)
+@pytest.mark.parametrize("path", ["/api", "/api/mcp"])
+def test_the_facts_of_a_denial_at_whatever_path(path: str) -> None:
+    challenge = f'Bearer realm="kitchen", scope="ask", resource_metadata="{METADATA}"'
+    denied = response({"error": "invalid_token"}, 401, www_authenticate=challenge)
 
-        cause = FullDiagnosis(Target("https://a.example:8443/x"), answer).report["cause"]
-        assert cause["headline"] == "The server does not speak TLS on this port."
-        assert cause["url"] == "http://a.example:8443/x"
+    def answer(call: HttpCall) -> Response:
+        # The message of the Agent API is sent to the URL of the agent as well.
+        is_there = urlsplit(call.url).path == path and b"jsonrpc" in call.body
+        return denied if is_there else NOT_FOUND
 
-    def test_there_is_none_where_an_agent_was_detected(self) -> None:
-        assert FullDiagnosis(NLWEB, server(post_ask=ANSWER)).report["cause"] is None
+    cause = FullDiagnosis(NLWEB, answer).report["cause"]
+    assert cause["headline"] == (
+        "Authentication required (HTTP 401): Bearer, realm “kitchen”, scope “ask”."
+    )
+    assert (cause["remedy"], cause["scheme"]) == ("authenticate", "bearer")
+    assert dict(cause["facts"]) == {
+        "Path": path,
+        "Server": "MCP server",
+        "Scheme": "Bearer",
+        "Realm": "kitchen",
+        "Scope": "ask",
+        "Resource metadata": METADATA,
+    }
+
+
+def test_the_url_in_the_other_scheme() -> None:
+    cause = FullDiagnosis(*DIAGNOSES["http in place of https"][:2]).report["cause"]
+    assert cause["url"] == "http://a.example:8443/x"
 
 
 class TestAnnouncement:
-    TARGETS = (NLWEB, TestMcp.MCP, TestTheAgentApi.API, replace(NLWEB, version="legacy"))
+    TARGETS = (NLWEB, MCP_TARGET, PROCESS, LEGACY_TARGET)
 
     @pytest.mark.parametrize("target", TARGETS)
     def test_nothing_is_sent_that_was_not_announced(self, target: Target) -> None:
