@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
+from playground.conformance.action_lists import ActionFinder, listed_actions
 from playground.conformance.earlier import NOTHING_EARLIER, EarlierResponses
-from playground.conformance.response_parts import (
-    RESULTS,
-    ActionFinder,
-    items_of,
-    listed_actions,
-    meta_of,
-    parts_of,
-)
 from playground.conformance.rule_input import MAX_PARTS, Location, RuleInput, resolve_prefix
 from playground.protocols import sse
-from playground.protocols.events import Event, Outcome, Unknown
+from playground.protocols.events import Event, Outcome, Result, Unknown
 from playground.protocols.nlweb import NLWebReader, versions
+from playground.protocols.nlweb.content import PARTS
 from playground.protocols.nlweb.versions import RESPONSE_FORMATS
 from playground.protocols.response import Message, Response, request_headers
 
+#: Names of events that are a part of a response by themselves, with or without a member for it.
+_BARE_PARTS = {
+    "error": "error",
+    "failure": "error",
+    "elicitation": "elicitation",
+    "promise": "promise",
+}
+#: Names of events whose members can be parts of a response.
+_WITH_PARTS = {None, "message", "results", "answer", "start", "result", "complete", *_BARE_PARTS}
+#: Members that hold results.
+RESULTS = ("results", "structuredData", "structured_data")
 _KINDS = frozenset(outcome.value for outcome in Outcome if outcome is not Outcome.NONE)
 
 
@@ -172,12 +177,13 @@ def read(rule_input: RuleInput) -> Transcript:
     """Return the transcript of the last response. Raise `ValueError` for an unknown version."""
     response = rule_input.response
     reader = NLWebReader(rule_input.version)
-    _read_messages(reader, response)
+    items = _read_messages(reader, response)
     decided = tuple(message for message in response.messages if not message.undecided)
     return _transcript(
         response,
         reader,
         decided,
+        items,
         rule_input,
         is_complete=response.ended
         and len(decided) == len(response.messages)
@@ -187,21 +193,37 @@ def read(rule_input: RuleInput) -> Transcript:
     )
 
 
-def _read_messages(reader: NLWebReader, response: Response) -> None:
-    """Let the reader of the playground read a response."""
-    events: list[Event] = []
-    is_whole = response.ended
+def _read_messages(reader: NLWebReader, response: Response) -> list[Location]:
+    """Let the reader of the playground read a response; return the items of decided messages."""
+    items: list[Location] = []
+    is_understood, is_whole = False, response.ended
     for message in response.messages:
-        if message.readable and message.document:
-            events += reader.document(message.seq, message.payload)
-        elif message.readable:
-            events += reader.payload(message.seq, message.name, message.payload)
+        events: Sequence[Event] = ()
+        if message.readable:
+            events = _read_payload(reader, message)
         elif message.undecided:
             is_whole = is_whole and message.text.strip() == sse.DONE
         elif not message.document:
-            events += reader.message(message.seq, message.name, message.text)
-    if is_whole and any(type(event) is not Unknown for event in events):
+            events = reader.message(message.seq, message.name, message.text)
+        is_understood = is_understood or any(type(event) is not Unknown for event in events)
+        if not message.undecided:
+            items += _items(events)
+    if is_whole and is_understood:
         reader.end()
+    return items
+
+
+def _read_payload(reader: NLWebReader, message: Message) -> Sequence[Event]:
+    if message.document:
+        return reader.document(message.seq, message.payload)
+    return reader.payload(message.seq, message.name, message.payload)
+
+
+def _items(events: Iterable[Event]) -> Iterator[Location]:
+    """Yield the results in events, except one that stands in place of a list of them."""
+    for event in events:
+        if type(event) is Result and event.pointer is not None and event.pointer[1:] not in PARTS:
+            yield Location(event.seq, event.pointer, event.item)
 
 
 def read_inner(
@@ -218,16 +240,14 @@ def read_inner(
     """
     reader = NLWebReader(rule_input.version)
     is_document = len(pieces) == 1
-    for message, _ in pieces:
-        if is_document:
-            reader.document(message.seq, message.payload)
-        else:
-            reader.payload(message.seq, None, message.payload)
+    messages = tuple(each._replace(name=None, document=is_document) for each, _ in pieces)
+    items = [item for each in messages for item in _items(_read_payload(reader, each))]
     reader.end()
     return _transcript(
         response,
         reader,
-        tuple(message._replace(name=None, document=is_document) for message, _ in pieces),
+        messages,
+        items,
         rule_input,
         is_complete=is_complete,
         streamed=False,
@@ -241,10 +261,11 @@ def _transcript(
     response: Response,
     reader: NLWebReader,
     messages: tuple[Message, ...],
+    found: Sequence[Location],
     rule_input: RuleInput,
     **facts: Any,
 ) -> Transcript:
-    items = tuple(islice(chain.from_iterable(map(items_of, messages)), MAX_PARTS))
+    items = tuple(found[:MAX_PARTS])
     finder = ActionFinder()
     lists = tuple(islice(chain.from_iterable(map(finder.actions_of, items)), MAX_PARTS))
     actions = tuple(islice(listed_actions(lists), MAX_PARTS))
@@ -260,7 +281,7 @@ def _transcript(
         ended=response.ended,
         messages=messages,
         by_frame={message.seq: message for message in messages},
-        metas=tuple(location for message in messages if (location := meta_of(message))),
+        metas=tuple(location for message in messages if (location := _meta_of(message))),
         items=items,
         action_lists=lists,
         actions=actions,
@@ -277,9 +298,30 @@ def _transcript(
     return replace(made, items=(), action_lists=(), actions=(), parts=other)
 
 
+def _meta_of(message: Message) -> Location | None:
+    """Return the metadata block, of any type: `_meta`, or else `meta`."""
+    for name in ("_meta", "meta"):
+        if name in message.members:
+            return Location(message.seq, f"/{name}", message.members[name])
+    return None
+
+
+def _parts_of(message: Message) -> Iterator[tuple[str, Location]]:
+    """Yield the content members of a message by name; null members are ignored."""
+    members = message.members
+    if message.name not in _WITH_PARTS or isinstance(members.get("message_type"), str):
+        return
+    for name in PARTS:
+        if members.get(name) is not None:
+            yield name, Location(message.seq, f"/{name}", members[name])
+    bare_part = _BARE_PARTS.get(message.name or "")
+    if bare_part and message.readable and bare_part not in members and "_meta" not in members:
+        yield bare_part, Location(message.seq, "", message.payload)
+
+
 def _parts(messages: tuple[Message, ...]) -> Mapping[str, tuple[Location, ...]]:
     found: dict[str, list[Location]] = {}
     for message in messages:
-        for name, location in parts_of(message):
+        for name, location in _parts_of(message):
             found.setdefault(name, []).append(location)
     return {name: tuple(locations) for name, locations in found.items()}

@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from playground.conformance.mcp.response_shapes import (
-    MAX_CONTENT,
-    ResponseShape,
-    find_responses,
-    json_in,
-    texts_of,
-)
 from playground.conformance.mcp.selectors import inside, row, rule
-from playground.conformance.mcp.transcript import McpTranscript
+from playground.conformance.mcp.transcript import McpTranscript, ResponseShape, find_responses
 from playground.conformance.response_parts import Location
 from playground.conformance.rule import RuleIssue, Violation, info, must, should
+from playground.conformance.rule_input import MAX_DEPTH
 from playground.conformance.shape import (
     elements,
     is_array,
@@ -27,6 +21,7 @@ from playground.conformance.shape import (
 )
 from playground.conformance.transcript import type_of
 from playground.conformance.values import is_nonempty_text, type_with_article
+from playground.protocols.mcp.results import MAX_PARTS, parse_values
 
 _TOOLS = "MCP tools"
 _EXAMPLES = "MCP examples"
@@ -63,6 +58,19 @@ def _reply(t: McpTranscript) -> Iterator[Location]:
     if t.answer and _is_done(t.answer.result) and (t.result or t.answer.message.error is None):
         found = t.found is not None or _has_failed(t.answer.result)
         yield inside(t.answer, "/result", found)
+
+
+def _texts(result: Mapping[str, Any]) -> Iterator[str]:
+    content = result.get("content")
+    for part in content[:MAX_PARTS] if isinstance(content, list) else ():
+        if isinstance(part, dict) and isinstance(text := part.get("text"), str):
+            yield text
+
+
+def _json_in(text: str) -> Any:
+    """Return the JSON object or array that a text is, None without one."""
+    values = parse_values(text, MAX_DEPTH)
+    return values[0] if len(values) == 1 else None
 
 
 def _explanation(t: McpTranscript) -> Iterator[Location]:
@@ -109,7 +117,7 @@ def content_parts(t: McpTranscript) -> Iterator[RuleIssue]:
 
     An example of 0.54 has other types.
     """
-    for seq, pointer, part in elements(_content, MAX_CONTENT)(t):
+    for seq, pointer, part in elements(_content, MAX_PARTS)(t):
         if not isinstance(part, dict):
             message = f"This content block is {type_with_article(part)}; expected an object."
             yield Violation(message, seq, pointer)
@@ -137,7 +145,7 @@ def _odd_resource(resource: Any, seq: int, pointer: str) -> Iterator[RuleIssue]:
 
 
 def _has_text(content: Any) -> bool:
-    return any(is_nonempty_text(text) for _, text in texts_of({"content": content}))
+    return any(is_nonempty_text(text) for text in _texts({"content": content}))
 
 
 @rule(
@@ -173,9 +181,8 @@ def structured_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
     for seq, pointer, result in _result(t):
         structured = result["structuredContent"]
         inner = structured.get("result") if set(structured) == {"result"} else None
-        inner = json_in(inner) if isinstance(inner, str) else inner
-        texts = [json_in(text) for _, text in texts_of(result)]
-        values = [value for value in texts if value is not None]
+        inner = _json_in(inner) if isinstance(inner, str) else inner
+        values = [value for text in _texts(result) if (value := _json_in(text)) is not None]
         is_listed = isinstance(inner, list) and all(each in values for each in inner)
         if not values:
             # A tool without structured output may return the same as text.

@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import enum
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from playground.conformance import transcript
 from playground.conformance.mcp.calls import LocatedMessage, RecordedCall, recorded_calls
-from playground.conformance.mcp.response_shapes import NestedResponse, find_response
-from playground.conformance.rule_input import RuleInput, resolve_prefix
+from playground.conformance.rule_input import MAX_DEPTH, RuleInput, resolve_prefix
 from playground.conformance.transcript import ResponseLocation, Transcript
-from playground.protocols.mcp.messages import CALL, INITIALIZE
+from playground.protocols.mcp.messages import CALL, INITIALIZE, nlweb_meta
+from playground.protocols.mcp.results import EmbeddedResponse, ToolResult, is_nlweb_response
 from playground.protocols.response import Message
 
 #: States of a run that may make further calls.
 _RUNNING = frozenset({"queued", "connecting", "streaming"})
+
+
+class ResponseShape(enum.Enum):
+    """Shape of an embedded response, as text."""
+
+    #: 0.55 appendix C: the recommendation.
+    TEXT = "JSON in a text content block"
+    #: 0.54 MCP examples.
+    RESULT = "results and _meta at the top level of the result"
+    #: 0.55 A.3.
+    CONTENT = "text in content, with _meta at the top level"
+    #: 0.54 MCP examples, section 6.
+    ERROR = "error data"
+    STRUCTURED = "structuredContent"
+
+
+class NestedResponse(NamedTuple):
+    """A response, its location and its shape."""
+
+    shape: ResponseShape
+    response_location: ResponseLocation
+    payload: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +157,36 @@ def inner(t: McpTranscript, rule_input: RuleInput) -> Transcript | None:
 
 def _piece(located: LocatedMessage, found: NestedResponse) -> tuple[Message, ResponseLocation]:
     return Message(located.seq, None, found.payload), found.response_location
+
+
+def find_response(located: LocatedMessage) -> NestedResponse | None:
+    return next(find_responses(located), None)
+
+
+def find_responses(located: LocatedMessage) -> Iterator[NestedResponse]:
+    """Yield every embedded NLWeb response, first the one that the reader takes."""
+    if located.message.error is not None and not located.result:
+        data = located.message.error.data
+        if is_nlweb_response(data):
+            location = f"{located.pointer}/error/data"
+            yield NestedResponse(
+                ResponseShape.ERROR, ResponseLocation(location, location), dict(data)
+            )
+        return
+    top, outer = f"{located.pointer}/result", nlweb_meta(located.result.get("_meta"))
+    for found in ToolResult(located.result, MAX_DEPTH).responses():
+        location, items = top + found.pointer, tuple(top + each for each in found.items)
+        if outer and "_meta" not in found.response:
+            where, payload = ResponseLocation(location, top, items), {"_meta": outer}
+        else:
+            where, payload = ResponseLocation(location, location, items), {}
+        yield NestedResponse(_shape(found), where, {**payload, **found.response})
+
+
+def _shape(found: EmbeddedResponse) -> ResponseShape:
+    if found.pointer.startswith("/content"):
+        return ResponseShape.TEXT
+    if found.pointer:
+        return ResponseShape.STRUCTURED
+    is_result = is_nlweb_response({**found.response, "_meta": None})
+    return ResponseShape.RESULT if is_result else ResponseShape.CONTENT

@@ -188,7 +188,7 @@ class ToolResult:
         self._own = _without_mcp_members(result)
         self._structured = [*_structured_values(result.get("structuredContent"), max_depth)]
         #: Pointer to each text, the text, and the JSON objects and arrays that it consists of.
-        self._texts = [(*each, _parse_values(each[1], max_depth)) for each in _texts(result)]
+        self._texts = [(*each, parse_values(each[1], max_depth)) for each in _texts(result)]
         #: The responses outside of texts.
         self._whole = [
             EmbeddedResponse(*each) for each in self._structured if is_nlweb_response(each[1])
@@ -324,7 +324,7 @@ def _structured_values(structured: Any, max_depth: int) -> Iterator[tuple[str, A
     if isinstance(structured, Mapping) and set(structured) == {"result"}:
         # SDKs wrap values that are no objects, or are not known to be one, like this.
         inner, pointer = structured["result"], f"{pointer}/result"
-        values = _parse_values(inner, max_depth) if isinstance(inner, str) else ()
+        values = parse_values(inner, max_depth) if isinstance(inner, str) else ()
         yield (f"{pointer}#", values[0]) if len(values) == 1 else (pointer, inner)
 
 
@@ -370,7 +370,7 @@ def _text_of(part: Any) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _parse_values(text: str, max_depth: int) -> tuple[Any, ...]:
+def parse_values(text: str, max_depth: int) -> tuple[Any, ...]:
     """Return the JSON objects and arrays that a text consists of; none if there is more in it."""
     text = text.removeprefix("\ufeff")
     if not text.lstrip().startswith(("{", "[")) or json_decoder.exceeds_depth(text, max_depth):
