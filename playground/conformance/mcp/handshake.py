@@ -9,10 +9,10 @@ from typing import Any
 from playground.conformance.mcp.calls import RecordedCall
 from playground.conformance.mcp.selectors import McpSelector, results_of, results_where, row
 from playground.conformance.mcp.transcript import McpTranscript
-from playground.conformance.response_parts import Location
 from playground.conformance.rule import info, must, should
 from playground.conformance.shape import (
     MISSING,
+    Place,
     Tests,
     is_object,
     is_string,
@@ -40,12 +40,12 @@ _negotiated = those(members(_initialized, "protocolVersion"), is_string)
 def _server(name: str) -> McpSelector:
     """Select a member of serverInfo, or serverInfo itself if it is no object."""
 
-    def select(t: McpTranscript) -> Iterator[Location]:
+    def select(t: McpTranscript) -> Iterator[Place]:
         for seq, pointer, server in members(_initialized, "serverInfo")(t):
             if isinstance(server, dict):
-                yield Location(seq, f"{pointer}/{name}", server.get(name))
+                yield seq, f"{pointer}/{name}", server.get(name)
             else:
-                yield Location(seq, pointer, MISSING)
+                yield seq, pointer, MISSING
 
     return select
 

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from playground.conformance.mcp.calls import LocatedMessage, RecordedCall
 from playground.conformance.mcp.selectors import heads, inside, row, rule
 from playground.conformance.mcp.transcript import McpTranscript
-from playground.conformance.response_parts import Location
 from playground.conformance.rule import (
     Inconclusive,
     RuleIssue,
@@ -21,7 +20,7 @@ from playground.conformance.rule import (
     must,
     should,
 )
-from playground.conformance.shape import is_given, never, present, those
+from playground.conformance.shape import Place, is_given, never, present, those
 from playground.conformance.values import is_integer, is_nonempty_text
 from playground.protocols import jsonrpc
 from playground.protocols.frames import FrameKind
@@ -141,12 +140,12 @@ def stream_closed(t: McpTranscript) -> Iterator[RuleIssue]:
                 yield Violation(message, frame.seq)
 
 
-def _is_session_kept(t: McpTranscript) -> Iterator[Location]:
+def _is_session_kept(t: McpTranscript) -> Iterator[Place]:
     """Select the heads with a session ID; the value is whether it is that of the request."""
     for call in t.http_calls:
         seq, session = call.http_response.head_seq, call.http_response.headers.get(_SESSION)
         if seq is not None and session is not None and call.sent and call.sent.session:
-            yield Location(seq, "", session == call.sent.session)
+            yield seq, "", session == call.sent.session
 
 
 def _calls_with_event_ids(t: McpTranscript) -> Iterator[RecordedCall]:
@@ -260,7 +259,7 @@ def response_id(t: McpTranscript) -> Iterator[RuleIssue]:
             )
 
 
-def _calls_of_server(t: McpTranscript) -> Iterator[Location]:
+def _calls_of_server(t: McpTranscript) -> Iterator[Place]:
     kinds = (MessageKind.REQUEST, MessageKind.NOTIFICATION)
     return (
         inside(located, "", located.message.raw)
@@ -383,7 +382,7 @@ def error_code_modern(t: McpTranscript) -> Iterator[RuleIssue]:
             )
 
 
-def _failure_in_error(t: McpTranscript) -> Iterator[Location]:
+def _failure_in_error(t: McpTranscript) -> Iterator[Place]:
     if t.answer is not None and t.answer.message.error is not None:
         yield inside(t.answer, "/error/data", t.found)
 

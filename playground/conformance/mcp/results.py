@@ -7,10 +7,10 @@ from typing import Any
 
 from playground.conformance.mcp.selectors import inside, row, rule
 from playground.conformance.mcp.transcript import McpTranscript, ResponseShape, find_responses
-from playground.conformance.response_parts import Location
 from playground.conformance.rule import RuleIssue, Violation, info, must, should
 from playground.conformance.rule_input import MAX_DEPTH
 from playground.conformance.shape import (
+    Place,
     elements,
     is_array,
     is_boolean,
@@ -35,7 +35,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _result(t: McpTranscript) -> Iterator[Location]:
+def _result(t: McpTranscript) -> Iterator[Place]:
     """Select the result of the tool if it is an object with members."""
     if t.result is not None:
         yield inside(t.result, "/result", t.result.result)
@@ -53,7 +53,7 @@ def _has_failed(result: Mapping[str, Any]) -> bool:
 _done, _failed = those(_result, _is_done), those(_result, _has_failed)
 
 
-def _reply(t: McpTranscript) -> Iterator[Location]:
+def _reply(t: McpTranscript) -> Iterator[Place]:
     """Select any result that has to contain a response; the value is whether it has one."""
     if t.answer and _is_done(t.answer.result) and (t.result or t.answer.message.error is None):
         found = t.found is not None or _has_failed(t.answer.result)
@@ -73,10 +73,10 @@ def _json_in(text: str) -> Any:
     return values[0] if len(values) == 1 else None
 
 
-def _explanation(t: McpTranscript) -> Iterator[Location]:
+def _explanation(t: McpTranscript) -> Iterator[Place]:
     """Select the content of a failed tool; the value is the response in it."""
     for seq, pointer, _ in those(_failed, _is_done)(t):
-        yield Location(seq, f"{pointer}/content", t.found)
+        yield seq, f"{pointer}/content", t.found
 
 
 @rule(
@@ -110,7 +110,7 @@ _content = those(present(_done, "content"), is_array)
     "content-parts",
     "Content blocks have a type that MCP defines, and its required members.",
     (must(_TOOLS), info(_TOOLS)),
-    when=lambda t: any(_content(t)),
+    when=_content,
 )
 def content_parts(t: McpTranscript) -> Iterator[RuleIssue]:
     """MCP defines text, image, audio, resource_link and resource.
@@ -133,7 +133,7 @@ def content_parts(t: McpTranscript) -> Iterator[RuleIssue]:
             yield from _odd_resource(part.get("resource"), seq, f"{pointer}/resource")
 
 
-def _odd_resource(resource: Any, seq: int, pointer: str) -> Iterator[RuleIssue]:
+def _odd_resource(resource: Any, seq: int | None, pointer: str) -> Iterator[RuleIssue]:
     if not isinstance(resource, dict):
         message = "Set resource to an object with uri, and text or blob."
         yield Violation(message, seq, pointer)
@@ -162,7 +162,7 @@ def error_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
         yield Violation(message, seq, f"{pointer}/isError")
 
 
-def _stateful_result(t: McpTranscript) -> Iterator[Location]:
+def _stateful_result(t: McpTranscript) -> Iterator[Place]:
     if t.call is not None and not t.call.is_stateless:
         yield from _result(t)
 
@@ -171,7 +171,7 @@ def _stateful_result(t: McpTranscript) -> Iterator[Location]:
     "structured-agrees",
     "structuredContent and the JSON in content are identical.",
     should("MCP 2025-06-18, tools"),
-    when=lambda t: any(those(present(_result, "structuredContent"), is_object)(t)),
+    when=those(present(_result, "structuredContent"), is_object),
 )
 def structured_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
     """Older clients read content, newer clients structuredContent.

@@ -7,8 +7,7 @@ from typing import Any
 
 from playground.conformance.mcp.calls import LocatedMessage, RecordedCall
 from playground.conformance.mcp.transcript import McpTranscript
-from playground.conformance.response_parts import Location
-from playground.conformance.shape import MISSING, RuleFactory, Selector
+from playground.conformance.shape import MISSING, Place, RuleFactory, Selector
 
 _FACTORY = RuleFactory[McpTranscript]("mcp.", ("0.55", "0.54"))
 rule, row = _FACTORY.rule, _FACTORY.row
@@ -16,9 +15,9 @@ rule, row = _FACTORY.rule, _FACTORY.row
 McpSelector = Selector[McpTranscript]
 
 
-def inside(located: LocatedMessage, pointer: str, value: Any) -> Location:
-    """Return the location of a value in a message."""
-    return Location(located.seq, located.pointer + pointer, value)
+def inside(located: LocatedMessage, pointer: str, value: Any) -> Place:
+    """Return the place of a value in a message."""
+    return located.seq, located.pointer + pointer, value
 
 
 def results_where(matches: Callable[[RecordedCall], bool]) -> McpSelector:
@@ -38,7 +37,7 @@ def results_of(method: str) -> McpSelector:
 def heads(header: str, matches: Callable[[RecordedCall], bool] = lambda _: True) -> McpSelector:
     """Select a header in the heads of responses; its value is `MISSING` where there is none."""
     return lambda t: (
-        Location(call.http_response.head_seq, "", call.http_response.headers.get(header, MISSING))
+        (call.http_response.head_seq, "", call.http_response.headers.get(header, MISSING))
         for call in t.http_calls
         if call.http_response.head_seq is not None and matches(call)
     )

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 from playground.conformance.mcp.calls import LocatedMessage, RecordedCall
 from playground.conformance.mcp.selectors import McpSelector, inside, row, rule
 from playground.conformance.mcp.transcript import McpTranscript
-from playground.conformance.response_parts import Location
 from playground.conformance.rule import RuleIssue, Violation, info, must
 from playground.conformance.shape import (
     MISSING,
+    Place,
     Test,
     is_given,
     is_object,
@@ -67,14 +67,14 @@ def _received(
 def _entries(select: McpSelector) -> McpSelector:
     """Select the values of the objects among the locations."""
     return lambda t: (
-        Location(seq, f"{pointer}/{escape(key)}", inner)
+        (seq, f"{pointer}/{escape(key)}", inner)
         for seq, pointer, value in select(t)
         if isinstance(value, dict)
         for key, inner in islice(value.items(), _MAX_FIELDS)
     )
 
 
-def _input_results(t: McpTranscript) -> Iterator[Location]:
+def _input_results(t: McpTranscript) -> Iterator[Place]:
     for located in (located for call in t.calls for located in call.responses):
         result = located.result
         if result.get("resultType") == "input_required" or "inputRequests" in result:
@@ -84,29 +84,29 @@ def _input_results(t: McpTranscript) -> Iterator[Location]:
 _inputs = _entries(present(_input_results, "inputRequests"))
 
 
-def _input_methods(t: McpTranscript) -> Iterator[Location]:
+def _input_methods(t: McpTranscript) -> Iterator[Place]:
     """Select the methods of inputRequests, and the requests themselves that are no objects."""
     for seq, pointer, value in _inputs(t):
         if isinstance(value, dict):
-            yield Location(seq, f"{pointer}/method", value.get("method"))
+            yield seq, f"{pointer}/method", value.get("method")
         else:
-            yield Location(seq, pointer, MISSING)
+            yield seq, pointer, MISSING
 
 
-def _elicitations(t: McpTranscript) -> Iterator[Location]:
+def _elicitations(t: McpTranscript) -> Iterator[Place]:
     """Select the params of every elicitation, in mid-call or in a result."""
     for _, located in _received(t, MessageKind.REQUEST, CREATE):
         yield inside(located, "/params", located.message.params)
     for seq, pointer, value in _inputs(t):
         if isinstance(value, dict) and value.get("method") == CREATE:
-            yield Location(seq, f"{pointer}/params", value.get("params"))
+            yield seq, f"{pointer}/params", value.get("params")
 
 
 @rule(
     "elicitation",
     "Elicitation requests have a message, and an object schema or a URL.",
     must(_ELICITATION),
-    when=lambda t: any(_elicitations(t)),
+    when=_elicitations,
 )
 def elicitation(t: McpTranscript) -> Iterator[RuleIssue]:
     """A form has requestedSchema. The mode url has url, and elicitationId in a request."""
@@ -229,20 +229,20 @@ def _logs(t: McpTranscript) -> Iterator[tuple[RecordedCall, LocatedMessage]]:
     return _received(t, MessageKind.NOTIFICATION, _LOGGING)
 
 
-def _log_params(t: McpTranscript) -> Iterator[Location]:
+def _log_params(t: McpTranscript) -> Iterator[Place]:
     for _, located in _logs(t):
         params = located.message.params
         yield inside(located, "/params", params if isinstance(params, dict) else {})
 
 
-def _stateless_logs(t: McpTranscript) -> Iterator[Location]:
+def _stateless_logs(t: McpTranscript) -> Iterator[Place]:
     """Select the method of log messages; the value is `_meta` of the request."""
     for call, located in _logs(t):
         if call.is_stateless:
             yield inside(located, "/method", call.sent.params.get("_meta") if call.sent else None)
 
 
-def _methods(t: McpTranscript) -> Iterator[Location]:
+def _methods(t: McpTranscript) -> Iterator[Place]:
     for _, located in _received(t, MessageKind.NOTIFICATION):
         yield inside(located, "/method", located.message.method)
 

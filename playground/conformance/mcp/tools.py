@@ -27,7 +27,6 @@ from playground.conformance.mcp.sample_requests import (
 )
 from playground.conformance.mcp.selectors import McpSelector, results_of, row, rule
 from playground.conformance.mcp.transcript import McpTranscript
-from playground.conformance.response_parts import Location
 from playground.conformance.rule import (
     Inconclusive,
     Rule,
@@ -38,6 +37,8 @@ from playground.conformance.rule import (
     should,
 )
 from playground.conformance.shape import (
+    Fix,
+    Place,
     Requirements,
     elements,
     is_array,
@@ -68,9 +69,9 @@ _named_tools = those(_tools, lambda tool: isinstance(tool, dict) and is_string(t
 def _tools_named(*names: str) -> McpSelector:
     """Select the first tool of each name."""
 
-    def select(t: McpTranscript) -> Iterator[Location]:
+    def select(t: McpTranscript) -> Iterator[Place]:
         for name in names:
-            yield from islice((p for p in _named_tools(t) if p.value["name"] == name), 1)
+            yield from islice((p for p in _named_tools(t) if p[2]["name"] == name), 1)
 
     return select
 
@@ -82,7 +83,7 @@ _nlweb_tools = _tools_named("ask", "await")
     "tool-names",
     "Names of tools are unique, and have up to 128 letters, digits, _, - and .",
     should("MCP 2025-11-25, tools"),
-    when=lambda t: any(_named_tools(t)),
+    when=_named_tools,
 )
 def tool_names(t: McpTranscript) -> Iterator[RuleIssue]:
     """MCP lists these characters since 2025-11-25. Clients and models call tools by name."""
@@ -104,7 +105,7 @@ def tool_names(t: McpTranscript) -> Iterator[RuleIssue]:
     "tools-cursor",
     "Pagination of tools/list terminates.",
     must("MCP pagination"),
-    when=lambda t: any(_pages(t)),
+    when=_pages,
 )
 def tools_cursor(t: McpTranscript) -> Iterator[RuleIssue]:
     """A cursor is a string that leads to the next page, never to an earlier one."""
@@ -121,231 +122,180 @@ def tools_cursor(t: McpTranscript) -> Iterator[RuleIssue]:
             yield Violation(message, seq, pointer)
         else:
             seen.add(cursor)
-    if (rest := _unread(t)) is not None:
-        yield Inconclusive("The list was not read completely.", rest.seq, rest.pointer)
+    for seq, pointer, _ in _unread(t):
+        yield Inconclusive("The list was not read completely.", seq, pointer)
 
 
 _cursors = those(present(_pages, "nextCursor"), lambda cursor: cursor is not None)
 
 
-def _unread(t: McpTranscript) -> Location | None:
-    """Return the cursor at which a long list was abandoned; None if it was read completely."""
-    pages = [page.value for page in _pages(t)]
-    if not pages or not (cursor := pages[-1].get("nextCursor")) or not isinstance(cursor, str):
-        return None
-    is_repeated = any(page.get("nextCursor") == cursor for page in pages[:-1])
-    is_short = len(pages) < MAX_PAGES and sum(1 for _ in _tools(t)) < MAX_TOOLS
-    return None if is_repeated or is_short else list(_cursors(t))[-1]
+def _unread(t: McpTranscript) -> Iterator[Place]:
+    """Select the cursor at which a long list was abandoned; nothing if it was read completely."""
+    *earlier, last = [page.get("nextCursor") for _, _, page in _pages(t)] or [None]
+    if not last or not isinstance(last, str) or last in earlier:
+        return
+    if len(earlier) + 1 >= MAX_PAGES or sum(1 for _ in _tools(t)) >= MAX_TOOLS:
+        yield list(_cursors(t))[-1]
 
 
 @rule(
     "tools-whole",
     "The tool list is short enough to be read completely.",
     info("MCP pagination"),
-    when=lambda t: any(_pages(t)),
+    when=_pages,
 )
 def tools_whole(t: McpTranscript) -> Iterator[RuleIssue]:
     """MCP sets no limit. Clients stop reading at some point, and so does the playground."""
-    if (rest := _unread(t)) is not None:
+    for seq, pointer, _ in _unread(t):
         pages, tools = (sum(1 for _ in select(t)) for select in (_pages, _tools))
         message = (
             f"Reading stopped after {pages:,} pages with {tools:,} tools. Omit nextCursor on the "
             "last page."
         )
-        yield Violation(message, rest.seq, rest.pointer)
+        yield Violation(message, seq, pointer)
 
 
 def _tool_in_list(name: str) -> McpSelector:
     """Select the list if all of its pages were read; the value is the tool of a name."""
 
-    def select(t: McpTranscript) -> Iterator[Location]:
+    def select(t: McpTranscript) -> Iterator[Place]:
         pages = list(_pages(t))
-        cursors = [page.value.get("nextCursor") for page in pages]
+        cursors = [page.get("nextCursor") for _, _, page in pages]
         if pages and (not cursors[-1] or len(set(map(str, cursors))) < len(cursors)):
-            tool = next(iter(_tools_named(name)(t)), None)
-            yield Location(pages[-1].seq, f"{pages[-1].pointer}/tools", tool)
+            seq, pointer, _ = pages[-1]
+            yield seq, f"{pointer}/tools", next(iter(_tools_named(name)(t)), None)
 
     return select
 
 
-@rule(
-    "tool-await",
-    "The server has a tool named await.",
-    (info("A.2"), info(_EXAMPLES)),
-    when=lambda t: any(_tool_in_list("await")(t)),
-)
-def tool_await(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Only servers that return promises need it. A promise of one without it cannot be kept."""
-    for seq, pointer, tool in _tool_in_list("await")(t):
-        if tool is None:
-            message = "No tool is named await, so promises cannot be polled."
-            level = Level.SHOULD if t.found and "promise" in t.found.payload else None
-            yield Violation(message, seq, pointer, level)
+def _is_needed(t: McpTranscript, _: Place) -> Level | None:
+    return Level.SHOULD if t.found and "promise" in t.found.payload else None
 
 
 # --- schemas ----------------------------------------------------------------------------------
 
 
 class _Judgement(NamedTuple):
-    """The requests that a schema accepts and rejects."""
+    """Errors of a schema, and sentences about what could not be judged."""
 
-    #: The part that is not valid JSON Schema.
-    invalid: SchemaPart | None
-    #: References that lead nowhere, and those that lead out of the schema or have no end.
-    dangling: tuple[SchemaPart, ...]
-    unusable: tuple[SchemaPart, ...]
-    #: Why a request could not be validated, "" if all were.
-    unchecked: str
-    #: Names of valid requests with the part that rejects them.
-    rejected: tuple[tuple[str, SchemaPart], ...]
-    accepted: tuple[InvalidRequest, ...]
+    #: Parts that are not valid JSON Schema, and references that lead nowhere.
+    invalid: tuple[SchemaPart, ...] = ()
+    #: References that lead out of the schema or have no end.
+    unusable: tuple[SchemaPart, ...] = ()
+    #: Parts that reject a valid request, and those that accept an invalid one.
+    rejecting: tuple[SchemaPart, ...] = ()
+    accepting: tuple[SchemaPart, ...] = ()
+    #: About the bounds of a validation, and about references that cannot be followed.
+    unchecked: tuple[str, ...] = ()
+    unresolved: tuple[str, ...] = ()
 
 
-_TOO_LONG = _Judgement(None, (), (), f"It has more than {_MAX_TEXT:,} characters.", (), ())
+def _unchecked(reason: str) -> tuple[str, ...]:
+    return (f"The schema was not checked completely. {reason}",) if reason else ()
+
+
+_TOO_LONG = _Judgement(unchecked=_unchecked(f"It has more than {_MAX_TEXT:,} characters."))
 
 
 @lru_cache(maxsize=64)
 def _judge(text: str, tool: str, version: str) -> _Judgement:
-    """Return what a schema, as JSON, accepts and rejects. Cached: many runs have the same tools."""
-    schema = InputSchema(json.loads(text))
-    references: dict[Path, SchemaReferenceError] = {}
+    """Return the judgement of a schema, as JSON. Cached: many runs have the same tools."""
+    document = json.loads(text)
+    schema = InputSchema(document)
     unchecked = ""
-    invalid = None
-    rejected: list[tuple[str, SchemaPart]] = []
-    accepted: list[InvalidRequest] = []
     try:
-        invalid = schema.invalid_part()
+        if (part := schema.invalid_part()) is not None:
+            part = part._replace(message=f"This is not valid JSON Schema: {part.message}.")
+            return _Judgement((part,), unchecked=_unchecked("It is not valid."))
     except UncheckedError as error:
         unchecked = str(error)
+    references: dict[Path, SchemaReferenceError] = {}
+    rejecting: dict[Path, list[str]] = {}
+    accepting: list[SchemaPart] = []
     requests: list[ValidRequest | InvalidRequest] = [
         *valid_requests(tool, version),
         *invalid_requests(tool),
     ]
-    for request in requests if invalid is None else []:
-        is_allowed = is_agent_defined if isinstance(request, ValidRequest) else None
+    for request in requests:
+        is_valid = isinstance(request, ValidRequest)
         try:
-            part = schema.rejection(request.arguments, is_allowed)
+            part = schema.rejection(request.arguments, is_agent_defined if is_valid else None)
         except SchemaReferenceError as error:
             references.setdefault(error.part.path, error)
-            continue
         except UncheckedError as error:
             unchecked = unchecked or str(error)
-            continue
-        if isinstance(request, InvalidRequest):
-            accepted += [request] if part is None else []
-        elif part is not None:
-            rejected.append((request.name, part))
+        else:
+            if isinstance(request, ValidRequest) and part is not None:
+                message = f"The schema rejects {request.name}: {part.message}."
+                rejecting.setdefault(part.path, []).append(message)
+            elif isinstance(request, InvalidRequest) and part is None:
+                accepting.append(_accepting(document, request))
+    dangling = [error.part for error in references.values() if error.is_dangling]
+    unusable = [error.part for error in references.values() if not error.is_dangling]
     return _Judgement(
-        invalid,
-        tuple(error.part for error in references.values() if error.is_dangling),
-        tuple(error.part for error in references.values() if not error.is_dangling),
-        unchecked or ("It is not valid." if invalid else ""),
-        tuple(rejected),
-        tuple(accepted),
+        tuple(SchemaPart(path, f"{message} Add its target.") for path, message in dangling),
+        tuple(
+            SchemaPart(path, f"{message} Put its target into $defs.") for path, message in unusable
+        ),
+        tuple(_rejecting(path, messages) for path, messages in rejecting.items()),
+        tuple(accepting),
+        _unchecked(unchecked),
+        tuple(part.message for part in (*dangling, *unusable)),
     )
 
 
-def _judgements(t: McpTranscript, *names: str) -> Iterator[tuple[Location, _Judgement]]:
-    """Yield the schemas of the named tools with their judgements."""
-    for name in names:
-        for location in _schemas(name)(t):
-            text = json.dumps(location.value)
-            yield location, _judge(text, name, t.version) if len(text) <= _MAX_TEXT else _TOO_LONG
+def _rejecting(path: Path, messages: list[str]) -> SchemaPart:
+    others = len(messages) - 1
+    return SchemaPart(path, messages[0] + (f" And {others} more valid requests." if others else ""))
 
 
-def _schemas(*names: str) -> McpSelector:
-    return those(present(_tools_named(*names), "inputSchema"), is_object)
+def _accepting(schema: Any, request: InvalidRequest) -> SchemaPart:
+    path, is_defined = find_property(schema, request.properties)
+    path = (*path, request.keyword) if is_defined else path
+    return SchemaPart(path, f"The schema accepts {request.name}. {request.fix}")
 
 
-def _at(location: Location, path: Path, message: str) -> Violation:
-    return Violation(message, location.seq, location.pointer + pointer_of(path))
-
-
-def _unchecked(location: Location, judgement: _Judgement) -> Iterator[RuleIssue]:
-    if judgement.unchecked:
-        message = f"The schema was not checked completely. {judgement.unchecked}"
-        yield Inconclusive(message, location.seq, location.pointer)
-
-
-@rule(
-    "tool-schema",
-    "The schemas of ask and await are valid JSON Schema, and their references lead somewhere.",
-    must(_TOOLS),
-    when=lambda t: any(_schemas("ask", "await")(t)),
-)
-def tool_schema(t: McpTranscript) -> Iterator[RuleIssue]:
-    """The dialect is JSON Schema 2020-12, or the one in `$schema`."""
-    for location, judgement in _judgements(t, "ask", "await"):
-        if (part := judgement.invalid) is not None:
-            yield _at(location, part.path, f"This is not valid JSON Schema: {part.message}.")
-            continue
-        for part in judgement.dangling:
-            yield _at(location, part.path, f"{part.message} Add its target.")
-        yield from _unchecked(location, judgement)
-
-
-@rule(
-    "tool-schema-references",
-    "References in the schemas of ask and await stay within the schema and end.",
-    should("MCP 2026-07-28, base protocol"),
-    when=lambda t: any(_schemas("ask", "await")(t)),
-)
-def tool_schema_references(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients do not fetch schemas, and reject those that they cannot use."""
-    for location, judgement in _judgements(t, "ask", "await"):
-        for part in judgement.unusable:
-            yield _at(location, part.path, f"{part.message} Put its target into $defs.")
-        yield from _unchecked(location, judgement)
-
-
-def _rejections(location: Location, judgement: _Judgement) -> Iterator[RuleIssue]:
-    """Yield the valid requests that a schema rejects."""
-    by_path: dict[Path, list[tuple[str, SchemaPart]]] = {}
-    for request, part in judgement.rejected:
-        by_path.setdefault(part.path, []).append((request, part))
-    for path, rejected in by_path.items():
-        (request, part), others = rejected[0], len(rejected) - 1
-        more = f" And {others} more valid requests." if others else ""
-        yield _at(location, path, f"The schema rejects {request}: {part.message}.{more}")
-
-
-def _acceptances(location: Location, judgement: _Judgement) -> Iterator[RuleIssue]:
-    """Yield the invalid requests that a schema accepts."""
-    for request in judgement.accepted:
-        path, is_defined = find_property(location.value, request.properties)
-        if is_defined:
-            path = (*path, request.keyword)
-        yield _at(location, path, f"The schema accepts {request.name}. {request.fix}")
+def _schemas(*tools: str) -> McpSelector:
+    return those(present(_tools_named(*tools), "inputSchema"), is_object)
 
 
 def _schema_rule(
     name: str,
     title: str,
     requirements: Requirements,
-    check: Callable[[Location, _Judgement], Iterator[RuleIssue]],
+    tools: tuple[str, ...],
+    errors: Callable[[_Judgement], tuple[SchemaPart, ...]],
     *,
+    needs_references: bool = False,
     why: str,
 ) -> Rule[McpTranscript]:
-    """Return a rule on the schema of one tool, which is the second word of its name."""
-    tool = name.split("-")[1]
+    """Return a rule on the schemas of tools, with the errors to report.
 
-    def judged(t: McpTranscript) -> Iterator[RuleIssue]:
-        for location, judgement in _judgements(t, tool):
-            yield from check(location, judgement)
-            for part in (*judgement.dangling, *judgement.unusable):
-                yield Inconclusive(part.message, location.seq, location.pointer)
-            yield from _unchecked(location, judgement)
+    `needs_references` tells whether the rule is undecided if references cannot be followed.
+    """
 
-    judged.__doc__ = why
-    return rule(name, title, requirements, when=lambda t: any(_schemas(tool)(t)))(judged)
+    def check(t: McpTranscript) -> Iterator[RuleIssue]:
+        for tool in tools:
+            for seq, pointer, schema in _schemas(tool)(t):
+                text = json.dumps(schema)
+                is_long = len(text) > _MAX_TEXT
+                judgement = _TOO_LONG if is_long else _judge(text, tool, t.version)
+                for path, message in errors(judgement):
+                    yield Violation(message, seq, pointer + pointer_of(path))
+                unresolved = judgement.unresolved if needs_references else ()
+                for message in (*unresolved, *judgement.unchecked):
+                    yield Inconclusive(message, seq, pointer)
+
+    check.__doc__ = why
+    return rule(name, title, requirements, when=_schemas(*tools))(check)
 
 
-def _ask_members(t: McpTranscript) -> Iterator[Location]:
+def _ask_members(t: McpTranscript) -> Iterator[Place]:
     """Select members in the schema of ask; the value is whether it defines them."""
     for seq, pointer, tool in _tools_named("ask")(t):
         for name in ("context", "prefer", "meta"):
             _, is_defined = find_property(tool.get("inputSchema"), [name])
-            yield Location(seq, f"{pointer}/inputSchema/properties/{name}", is_defined)
+            yield seq, f"{pointer}/inputSchema/properties/{name}", is_defined
 
 
 def _is_object_schema(schema: Any) -> bool:
@@ -369,15 +319,28 @@ RULES = (
     row("tool-ask", "The server has a tool named ask.", (should("A.1"), should(_EXAMPLES)),
         _tool_in_list("ask"), {bool: "Add a tool named ask for queries."},
         why="NLWeb clients find the tool by its name."),
-    tool_await,
-    tool_schema,
-    tool_schema_references,
+    row("tool-await", "The server has a tool named await.", (info("A.2"), info(_EXAMPLES)),
+        _tool_in_list("await"),
+        {bool: Fix("No tool is named await, so promises cannot be polled.", _is_needed)},
+        why="Only servers that return promises need it. A promise of one without it cannot be "
+        "kept."),
+    _schema_rule("tool-schema",
+        "The schemas of ask and await are valid JSON Schema, and their references lead somewhere.",
+        must(_TOOLS), ("ask", "await"), lambda judgement: judgement.invalid,
+        why="The dialect is JSON Schema 2020-12, or the one in `$schema`."),
+    _schema_rule("tool-schema-references",
+        "References in the schemas of ask and await stay within the schema and end.",
+        should("MCP 2026-07-28, base protocol"),
+        ("ask", "await"), lambda judgement: judgement.unusable,
+        why="Clients do not fetch schemas, and reject those that they cannot use."),
     _schema_rule("tool-ask-schema", "The schema of ask accepts every valid request.",
-        (must("3, A.1"), must("3")), _rejections,
+        (must("3, A.1"), must("3")),
+        ("ask",), lambda judgement: judgement.rejecting, needs_references=True,
         why="Clients validate requests with it. Agents may restrict filters that they define."),
     _schema_rule("tool-ask-invalid",
         "The schema of ask requires query, an object with the required string text.",
-        (should("A.1"), should(_EXAMPLES)), _acceptances,
+        (should("A.1"), should(_EXAMPLES)),
+        ("ask",), lambda judgement: judgement.accepting, needs_references=True,
         why="Models and forms build requests from the schema."),
     row("tool-ask-members", "The schema of ask defines context, prefer and meta.",
         (should("A.1"), should(_EXAMPLES)),
@@ -385,11 +348,13 @@ RULES = (
         why="They are optional in a request. Strict clients cannot send members that the schema "
         "lacks."),
     _schema_rule("tool-await-schema", "The schema of await accepts every valid request.",
-        (must("4.2, A.2"), must(_EXAMPLES)), _rejections,
+        (must("4.2, A.2"), must(_EXAMPLES)),
+        ("await",), lambda judgement: judgement.rejecting, needs_references=True,
         why="Checked are the actions checkin and cancel, with and without meta."),
     _schema_rule("tool-await-invalid",
         "The schema of await requires promise_token, and action with checkin or cancel.",
-        (should("A.2"), should(_EXAMPLES)), _acceptances,
+        (should("A.2"), should(_EXAMPLES)),
+        ("await",), lambda judgement: judgement.accepting, needs_references=True,
         why="Both members are strings."),
     row("tool-described", "The tools ask and await have descriptions.",
         (should("A.1, A.2"), should(_EXAMPLES)),
