@@ -30,9 +30,9 @@ class Event:
 
     #: Number of the frame that the event was read from.
     seq: int
-    #: JSON pointer from the document or message that the event was read from to its item or `raw`;
-    #: None if it is of no single value there. Over HTTP that is the JSON of the frame, over MCP the
-    #: NLWeb response in it.
+    #: JSON pointer from the document or message that the event was read from to its item or `raw`
+    #: (an item that is the message itself is without the `_meta` in it); None if it is of no single
+    #: value there. Over HTTP that is the JSON of the frame, over MCP the NLWeb response in it.
     pointer: str | None = field(default=None, kw_only=True, compare=False, repr=False)
 
 

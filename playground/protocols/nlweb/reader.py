@@ -160,15 +160,14 @@ class NLWebReader:
             return self._with_outcome([Result(seq, payload, pointer="")])
         if "_meta" in payload:
             self._read_meta(payload)
-        pointer: str | None = "/item"
+        pointer = ""
         if "item" in payload:
-            item = payload["item"]
+            item, pointer = payload["item"], "/item"
         elif "message_type" in payload or not content.PARTS.keys().isdisjoint(payload):
             return self._mixed(seq, payload)
         else:
             # Not wrapped in {index, item}: the payload is the item.
             item = {name: value for name, value in payload.items() if name != "_meta"}
-            pointer = "" if len(item) == len(payload) else None
         index = content.index_of(payload.get("index"))
         found: list[Event] = [Result(seq, item, index, pointer=pointer)]
         if "item" in payload and len(payload) > 2:

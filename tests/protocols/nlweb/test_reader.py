@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -22,8 +23,9 @@ from playground.protocols.events import (
     Text,
     Unknown,
 )
+from playground.protocols.json_pointer import resolve
 from playground.protocols.nlweb import NLWebReader
-from tests.support.nlweb_values import EVENT_NAMES, OBJECTS
+from tests.support.nlweb_values import EVENT_NAMES, OBJECTS, VALUES
 
 META = {"response_type": "answer", "version": "0.55"}
 
@@ -625,3 +627,58 @@ def test_no_message_vanishes(name: str | None, payload: dict[str, Any]) -> None:
     # An empty batch of the older server's dialect is the one message that says nothing.
     payload = {key: value for key, value in payload.items() if key != "message_type"}
     assert stream((name, payload))[0] or payload.get("content") == []
+
+
+def assert_located(payload: Any, events: Iterable[Event]) -> None:
+    for event in events:
+        if event.pointer is not None:
+            value = event.item if isinstance(event, Result) else getattr(event, "raw", None)
+            found = resolve(payload, event.pointer)
+            if isinstance(event, Result) and not event.pointer and isinstance(found, dict):
+                found = {name: each for name, each in found.items() if name != "_meta"}
+            assert repr(found) == repr(value)
+
+
+@given(EVENT_NAMES, VALUES)
+def test_a_pointer_leads_to_the_item_or_raw(name: str | None, payload: Any) -> None:
+    assert_located(payload, NLWebReader("0.55").document(0, payload))
+    assert_located(payload, NLWebReader("0.55").payload(0, name, payload))
+
+
+@pytest.mark.parametrize(
+    ("payload", "pointers"),
+    [
+        ({"results": [{}, 1]}, ["/results/0", "/results/1"]),
+        ({"structuredData": {}}, ["/structuredData"]),
+        ({"content": ["a", {"text": "b"}]}, ["/content/0", "/content/1"]),
+        ({"elicitation": "?"}, ["/elicitation"]),
+        ({"promise": {"token": "t"}}, ["/promise"]),
+        ({"error": "no", "message": "why"}, ["/error"]),
+        # They are not in the document as the items that they are read as.
+        ([{"@type": "Recipe", "url": "/1"}], []),
+        ([{"message_type": "result_batch", "results": [{}]}], []),
+        ({"nlws": {"items": [{}]}}, []),
+    ],
+)
+def test_the_parts_of_a_document_have_pointers(payload: Any, pointers: list[str]) -> None:
+    found = [event.pointer for event in document(payload)[0]]
+    assert [each for each in found if each is not None] == pointers
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "pointers"),
+    [
+        ("result", {"index": 0, "item": {}}, ["/item"]),
+        ("result", {"@type": "Recipe"}, [""]),
+        ("result", {"@type": "Recipe", "_meta": META}, [""]),
+        ("result", [{}, {}], ["/0", "/1"]),
+        ("content", {"text": "a"}, [""]),
+        ("error", {"code": "INVALID"}, [""]),
+        ("promise", {"token": "t"}, [""]),
+        (None, {"message_type": "result_batch", "items": [{}]}, ["/items/0"]),
+    ],
+)
+def test_the_parts_of_a_message_have_pointers(
+    name: str | None, payload: Any, pointers: list[str]
+) -> None:
+    assert [event.pointer for event in stream((name, payload))[0]] == pointers
