@@ -17,7 +17,6 @@ from playground.conformance.nlweb import (
     http,
     metadata,
     parts,
-    responses,
     schema,
     streams,
 )
@@ -25,14 +24,13 @@ from playground.conformance.rule import Rule
 from playground.conformance.transcript import Transcript
 
 _ALL = (
-    *responses.RULES,
+    *http.RULES,
     *metadata.RULES,
     *answers.RULES,
     *parts.RULES,
     *awaiting.RULES,
     *actions.RULES,
     *streams.RULES,
-    *http.RULES,
     *schema.RULES,
 )
 
@@ -44,7 +42,7 @@ def _section(rule: Rule[Transcript]) -> tuple[int, ...]:
 #: Every rule, in the order of the sections of 0.55; those that only 0.54 has by its sections.
 RULES: tuple[Rule[Transcript], ...] = tuple(sorted(_ALL, key=_section))
 
-_HTTP = (*responses.RULES, *streams.RULES, *http.RULES)
+_HTTP = (*http.RULES, *streams.RULES)
 _OF_HTTP = {rule.id for rule in (*_HTTP, answers.format_named_stream, schema.schema_event)}
 #: Rules on the content of a response: they also apply to a response over another binding.
 CONTENT_RULES: tuple[Rule[Transcript], ...] = tuple(r for r in RULES if r.id not in _OF_HTTP)

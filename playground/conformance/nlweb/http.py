@@ -1,4 +1,4 @@
-"""Rules on the HTTP binding, section 7 (0.54: section 8), and on rate limits, section 2.5."""
+"""Rules on the HTTP response: sections 4 and 7 (0.54: section 8), and rate limits, section 2.5."""
 
 from __future__ import annotations
 
@@ -6,13 +6,23 @@ import re
 from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
 
-from playground.conformance.rule import RuleIssue, Violation, info, must, rule, should
+from playground.conformance.nlweb.selectors import VERSIONS
+from playground.conformance.rule import RuleIssue, Violation, always, info, missing, must, should
+from playground.conformance.shape import Place, RuleFactory, never
 from playground.conformance.transcript import Transcript
-from playground.conformance.values import is_nonempty_text
-from playground.protocols import raw
+from playground.conformance.values import is_nonempty_text, type_with_article
+from playground.protocols import raw, sse
 from playground.protocols.events import Outcome
+from playground.protocols.frames import BODY_KINDS
 from playground.protocols.headers import TOKEN
 
+#: For rules on any response with a head: they do not apply to a transfer that failed before.
+_on_head = RuleFactory[Transcript]("", VERSIONS, lambda t: t.head_seq is not None)
+rule, row = _on_head.rule, _on_head.row
+
+_HTML = re.compile(r"\s*(?:<!doctype html|<html|<head|<body|<!--)", re.IGNORECASE)
+#: The start of a second response within the first.
+_SECOND_HEAD = re.compile(rb"HTTP/1\.[01] \d{3} ")
 #: Statuses for each response type. A failure is one of the application, with 200, or one of the
 #: request or the server.
 _FITTING = {
@@ -60,8 +70,70 @@ _DATE = re.compile(
 )
 
 
-def _has_head(t: Transcript) -> bool:
-    return t.head_seq is not None
+@rule(
+    "reply-object",
+    "Responses are a JSON object or a stream of JSON objects.",
+    must("4"),
+    when=lambda t: t.status < 300,
+)
+def reply_object(t: Transcript) -> Iterator[RuleIssue]:
+    """Clients need an object to read metadata and content from. Other rules check its members."""
+    document = t.document
+    if t.is_json_lines:
+        fix = "Send server-sent events, or a single JSON object."
+        yield Violation(f"{sse.NOT_FRAMED} {fix}", t.messages[0].seq if t.messages else t.head_seq)
+    elif document and not isinstance(document.payload, dict):
+        actual = document.reason or f"The body is {type_with_article(document.payload)}."
+        yield missing(t, f"{actual} Return a single JSON object.", document.seq)
+    elif not t.messages:
+        yield missing(t, "The body is empty. Return a single JSON object.", t.head_seq)
+    elif not document and not any(isinstance(message.payload, dict) for message in t.messages):
+        yield missing(t, "No event of the stream contains a JSON object.", t.messages[0].seq)
+
+
+@rule(
+    "http-400-failure",
+    "400 responses include an NLWeb failure.",
+    (should("4"), should("HTTP examples 6")),
+    when=lambda t: t.status == 400,
+)
+def http_400_failure(t: Transcript) -> Iterator[RuleIssue]:
+    """The status means that the agent rejects the request. Agents always respond with JSON."""
+    yield from _without_failure(t)
+
+
+@rule(
+    "http-error-failure",
+    "HTTP errors include an NLWeb failure.",
+    (info("7.4"), info("HTTP examples 6")),
+    when=lambda t: t.status > 400,
+)
+def http_error_failure(t: Transcript) -> Iterator[RuleIssue]:
+    """Gateways and login pages respond in other formats. The specification leaves this open."""
+    yield from _without_failure(t)
+
+
+def _without_failure(t: Transcript) -> Iterator[RuleIssue]:
+    if t.outcome is not Outcome.NONE:
+        return
+    received, seq = "nothing", t.head_seq
+    if t.messages:
+        first, seq = t.messages[0], t.messages[0].seq
+        if first.readable:
+            received = "JSON that is not an NLWeb failure"
+        else:
+            received = "an HTML page" if _HTML.match(first.text) else "text that is not JSON"
+    message = (
+        f"The body of HTTP {t.status} is {received}. Send _meta and error, so that callers know "
+        "the reason."
+    )
+    yield missing(t, message, seq)
+
+
+def _second_heads(t: Transcript) -> Iterator[Place]:
+    for frame in t.response.frames:
+        if t.streamed and frame.kind in BODY_KINDS and _SECOND_HEAD.match(frame.data):
+            yield frame.seq, "", None
 
 
 def _media_type(t: Transcript) -> str:
@@ -71,9 +143,8 @@ def _media_type(t: Transcript) -> str:
 @rule(
     "http-content-type",
     "Content-Type matches the body: JSON or an event stream.",
-    v55=should("7.2"),
-    v54=should("HTTP examples, notes 1"),
-    when=lambda t: _has_head(t) and t.has_response and not t.is_json_lines,
+    (should("7.2"), should("HTTP examples, notes 1")),
+    when=lambda t: t.has_response and not t.is_json_lines,
 )
 def http_content_type(t: Transcript) -> Iterator[RuleIssue]:
     """Standard headers have their standard meaning in NLWeb."""
@@ -88,9 +159,8 @@ def http_content_type(t: Transcript) -> Iterator[RuleIssue]:
 @rule(
     "http-status",
     "The HTTP status matches the response type.",
-    v55=should("7.4"),
-    v54=should("HTTP examples, notes 2"),
-    when=lambda t: _has_head(t) and t.has_response and bool(t.kind),
+    (should("7.4"), should("HTTP examples, notes 2")),
+    when=lambda t: t.has_response and bool(t.kind),
 )
 def http_status(t: Transcript) -> Iterator[RuleIssue]:
     """A stream that turns out to be a promise has already started with status 200."""
@@ -108,9 +178,8 @@ def http_status(t: Transcript) -> Iterator[RuleIssue]:
 @rule(
     "http-status-fits-code",
     "The HTTP status of a failure matches its code.",
-    v55=should("7.4"),
-    v54=should("HTTP examples, notes 2"),
-    when=lambda t: _has_head(t) and t.has_response and t.kind == "failure",
+    (should("7.4"), should("HTTP examples, notes 2")),
+    when=lambda t: t.has_response and t.kind == "failure",
 )
 def http_status_fits_code(t: Transcript) -> Iterator[RuleIssue]:
     """In 0.55 failures of the application have status 200, others one of their class or 200.
@@ -136,16 +205,9 @@ def http_status_fits_code(t: Transcript) -> Iterator[RuleIssue]:
             )
 
 
-@rule(
-    "http-retry-after",
-    "429 responses include Retry-After.",
-    v55=should("2.5"),
-    when=lambda t: t.status == 429,
-)
-def http_retry_after(t: Transcript) -> Iterator[RuleIssue]:
-    """Clients that are limited learn when to retry. `http-header-values` checks the value."""
-    if not t.headers.get("retry-after", "").strip():
-        yield Violation("Add Retry-After, for example 30 (seconds).", t.head_seq)
+def _retry_after(t: Transcript) -> Iterator[Place]:
+    if t.status == 429:
+        yield t.head_seq, "", t.headers.get("retry-after")
 
 
 _CHECKED_HEADERS = ("content-type", "cache-control", "retry-after")
@@ -154,9 +216,8 @@ _CHECKED_HEADERS = ("content-type", "cache-control", "retry-after")
 @rule(
     "http-header-values",
     "Headers have valid values.",
-    v55=should("7.2"),
-    v54=should("8.2"),
-    when=lambda t: _has_head(t) and any(t.headers.get(name) for name in _CHECKED_HEADERS),
+    (should("7.2"), should("8.2")),
+    when=lambda t: any(t.headers.get(name) for name in _CHECKED_HEADERS),
 )
 def http_header_values(t: Transcript) -> Iterator[RuleIssue]:
     """Checked are Content-Type, Cache-Control and Retry-After, by the grammar of HTTP.
@@ -191,25 +252,15 @@ def _is_date(text: str) -> bool:
         return False
 
 
-@rule(
-    "http-method",
-    "Agents accept POST requests.",
-    v55=must("7.1"),
-    v54=must("8.1"),
-    when=lambda t: _has_head(t) and raw.raw_of(t.request) is None,
-)
-def http_method(t: Transcript) -> Iterator[RuleIssue]:
-    """NLWeb requests are POST requests to `/ask` and `/await`."""
+def _refused_method(t: Transcript) -> Iterator[Place]:
     if t.status == 405:
-        yield Violation("The agent rejects the method POST (HTTP 405). Accept it.", t.head_seq)
+        yield t.head_seq, "", None
 
 
 @rule(
     "http-no-redirect",
     "Agents respond without redirecting.",
-    v55=should("7.4"),
-    v54=info("8.1"),
-    when=_has_head,
+    (should("7.4"), info("8.1")),
 )
 def http_no_redirect(t: Transcript) -> Iterator[RuleIssue]:
     """NLWeb lists no redirect statuses, and clients may drop the body on a redirect."""
@@ -220,12 +271,30 @@ def http_no_redirect(t: Transcript) -> Iterator[RuleIssue]:
         )
 
 
+# fmt: off
 RULES = (
-    http_retry_after,
-    http_method,
+    reply_object,
+    http_400_failure,
+    http_error_failure,
+    row("one-reply", "Each request gets one HTTP response.", (must("7"), must("8")),
+        _second_heads, {
+            never: "The body contains the status line of a second response. Once a stream has "
+                   "started, report errors as an event.",
+        }, when=always, needs_complete_response=True,
+        why="Some servers start a second response when they fail during a stream.\n\n"
+            "In a chunked body it breaks the transfer: what follows is not known, and the rule "
+            "undecided."),
+    row("http-retry-after", "429 responses include Retry-After.", (should("2.5"), None),
+        _retry_after, {is_nonempty_text: "Add Retry-After, for example 30 (seconds)."},
+        why="Clients that are limited learn when to retry. `http-header-values` checks the value."),
+    row("http-method", "Agents accept POST requests.", (must("7.1"), must("8.1")),
+        _refused_method, {never: "The agent rejects the method POST (HTTP 405). Accept it."},
+        when=lambda t: raw.raw_of(t.request) is None,
+        why="NLWeb requests are POST requests to `/ask` and `/await`."),
     http_header_values,
     http_content_type,
     http_status,
     http_status_fits_code,
     http_no_redirect,
 )
+# fmt: on

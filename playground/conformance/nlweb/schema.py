@@ -7,8 +7,9 @@ from typing import Any
 
 from playground.conformance.findings import Level
 from playground.conformance.nlweb.answers import OLD_NAME, is_content_alone
+from playground.conformance.nlweb.selectors import any_response, blocks, content
 from playground.conformance.response_parts import RESULTS, DecodedPayload, Location
-from playground.conformance.rule import Inconclusive, RuleIssue, Violation, must, rule, should
+from playground.conformance.rule import Inconclusive, RuleIssue, Violation, must, should
 from playground.conformance.schema import (
     MAX_GROUPS,
     SchemaFilter,
@@ -16,17 +17,16 @@ from playground.conformance.schema import (
     schema_violations,
     without_lists,
 )
+from playground.conformance.shape import Place
 from playground.conformance.transcript import Transcript
 
 #: The most parts of one list within a response that are validated.
 _MAX_PARTS = 200
 
 
-def _filtered_violations(
-    version: str, name: str, locations: Iterable[Location]
-) -> Iterator[RuleIssue]:
+def _filtered_violations(version: str, name: str, places: Iterable[Place]) -> Iterator[RuleIssue]:
     schema_filter = SchemaFilter(version, name)
-    for seq, pointer, value in locations:
+    for seq, pointer, value in places:
         for violation in schema_filter.violations(value):
             at = pointer + violation.pointer
             # 0.54 states the types of the openai fields only.
@@ -39,29 +39,23 @@ def _filtered_violations(
         )
 
 
-def _blocks(t: Transcript) -> list[Location]:
-    return [location for location in t.metas if isinstance(location.value, dict)]
-
-
-@rule(
+@content.rule(
     "schema-metadata",
     "Metadata is valid against its JSON Schema.",
-    v55=must("4"),
-    v54=must("4"),
-    when=lambda t: t.has_response and bool(_blocks(t)),
+    must("4"),
+    when=blocks,
     fallback=True,
 )
 def schema_metadata(t: Transcript) -> Iterator[RuleIssue]:
     """Checked are response_format, the openai fields, and in 0.54 the summary."""
-    yield from _filtered_violations(t.version, "response-meta", _blocks(t))
+    yield from _filtered_violations(t.version, "response-meta", blocks(t))
 
 
-@rule(
+@content.rule(
     "schema-action",
     "Actions are valid against their JSON Schema.",
-    v55=must("5"),
-    v54=should("7"),
-    when=lambda t: t.has_response and bool(t.actions),
+    (must("5"), should("7")),
+    when=lambda t: bool(t.actions),
     fallback=True,
 )
 def schema_action(t: Transcript) -> Iterator[RuleIssue]:
@@ -79,11 +73,10 @@ def _named_events(t: Transcript) -> list[DecodedPayload]:
     ]
 
 
-@rule(
+@any_response.rule(
     "schema-event",
     "The data of each event is valid against its JSON Schema.",
-    v55=must("6.1"),
-    v54=should("HTTP examples 5"),
+    (must("6.1"), should("HTTP examples 5")),
     when=lambda t: t.streamed and bool(_named_events(t)),
     fallback=True,
 )
@@ -91,8 +84,8 @@ def schema_event(t: Transcript) -> Iterator[RuleIssue]:
     """Checked are the text of content events, and the members of errors."""
     messages = _named_events(t)
     for name in sorted({str(message.name) for message in messages}):
-        locations = (Location(m.seq, "", m.payload) for m in messages if m.name == name)
-        yield from _filtered_violations(t.version, f"event-{name}", locations)
+        places = ((m.seq, "", m.payload) for m in messages if m.name == name)
+        yield from _filtered_violations(t.version, f"event-{name}", places)
 
 
 #: The response types of parts that have a schema.
@@ -112,14 +105,11 @@ def _below(pointer: str) -> str:
     return "".join(f"/{step}" for step in pointer.split("/")[2:])
 
 
-@rule(
+@content.rule(
     "schema-reply",
     "Responses are valid against the JSON Schema of their type.",
-    v55=must("4.1"),
-    v54=should("4.1"),
-    when=lambda t: (
-        t.has_response and bool((t.document is not None and t.kind) or _streamed_parts(t))
-    ),
+    (must("4.1"), should("4.1")),
+    when=lambda t: bool((t.document is not None and t.kind) or _streamed_parts(t)),
     fallback=True,
 )
 def schema_reply(t: Transcript) -> Iterator[RuleIssue]:
