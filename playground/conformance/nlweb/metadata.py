@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from playground.conformance.findings import Level
-from playground.conformance.response_parts import Location
-from playground.conformance.rule import (
-    RuleIssue,
-    Violation,
-    info,
-    missing,
-    must,
-    rule,
-    wrong_type,
+from playground.conformance.nlweb.selectors import blocks, content, items, milder_in_054, part
+from playground.conformance.rule import RuleIssue, Violation, info, missing, must
+from playground.conformance.shape import (
+    Fix,
+    Place,
+    is_given,
+    is_object,
+    is_string,
+    members,
+    never,
+    present,
+    those,
 )
 from playground.conformance.transcript import Transcript, type_of
 from playground.conformance.uris import is_uri
 from playground.conformance.values import is_nonempty_text, type_with_article
 from playground.protocols.nlweb.versions import RESPONSE_TYPES
 
+rule, row = content.rule, content.row
+
+_CONTEXT = "session_context"
 _ONE_OF = ", ".join(RESPONSE_TYPES)
 _RESULTS = ("results", "structuredData")
 #: Members that contradict the announced response type.
@@ -33,131 +40,64 @@ _FOREIGN = {
 _MIXED = {"answer": ("error",), "failure": _RESULTS}
 
 
-def _has_meta(t: Transcript) -> bool:
-    return t.has_response and any(isinstance(location.value, dict) for location in t.metas)
-
-
-def _blocks(t: Transcript) -> Iterator[Location]:
-    return (location for location in t.metas if isinstance(location.value, dict))
-
-
-@rule(
-    "meta-present",
-    "Responses have their metadata in the object _meta.",
-    v55=must("4"),
-    v54=must("4"),
-    when=lambda t: t.has_response,
-)
+@rule("meta-present", "Responses have their metadata in the object _meta.", must("4"))
 def meta_present(t: Transcript) -> Iterator[RuleIssue]:
     """0.54 also accepts the name `meta`, and requires it once anywhere in a stream (8.4).
 
     Its example of a promise has no metadata: see `meta-top-level`.
     """
-    for location in t.metas:
-        name = location.pointer[1:]
-        if not isinstance(location.value, dict):
-            yield Violation(
-                f"{name} is {type_with_article(location.value)}; expected an object.",
-                location.seq,
-                location.pointer,
-                _level_of_block(t, location),
-            )
+    for seq, pointer, value in t.metas:
+        name = pointer[1:]
+        if not isinstance(value, dict):
+            message = f"{name} is {type_with_article(value)}; expected an object."
+            yield Violation(message, seq, pointer, _level_of_block(t, (seq, pointer, value)))
         elif name not in t.traits["meta_fields"]:
-            yield Violation("Rename meta to _meta.", location.seq, "/meta")
-    if not t.metas and not _has_top_level_type(t):
-        seq = t.messages[0].seq
-        yield missing(t, "Add _meta with response_type and version.", seq, "/_meta")
+            yield Violation("Rename meta to _meta.", seq, "/meta")
+    if not t.metas and not any(_top_level_type(t)):
+        message = "Add _meta with response_type and version."
+        yield missing(t, message, t.messages[0].seq, "/_meta")
 
 
-def _has_top_level_type(t: Transcript) -> bool:
-    """Return whether this is a promise in the form of the example in section 4.1.2 of 0.54."""
-    document = t.document
-    return (
-        t.version == "0.54"
-        and document is not None
-        and not t.metas
-        and document.members.get("response_type") == "promise"
-    )
+def _top_level_type(t: Transcript) -> Iterator[Place]:
+    """Yield the type of a promise in the form of the example in section 4.1.2 of 0.54."""
+    kind = t.document.members.get("response_type") if t.document else None
+    if t.version == "0.54" and not t.metas and kind == "promise":
+        yield t.last_seq, "/response_type", kind
 
 
-@rule(
-    "meta-top-level",
-    "Promises have their response_type in _meta.",
-    v54=info("4.1.2"),
-    when=lambda t: t.has_response and t.is_kind("promise", "promise") and t.document is not None,
-)
-def meta_top_level(t: Transcript) -> Iterator[RuleIssue]:
-    """Section 4 of 0.54 requires `_meta`; the example in section 4.1.2 has none.
-
-    Both are accepted.
-    """
-    if _has_top_level_type(t):
-        yield Violation(
-            "Section 4 requires _meta, but the example in section 4.1.2 has response_type at the "
-            "top level. Most clients look for _meta.",
-            t.last_seq,
-            "/response_type",
-        )
-
-
-@rule(
-    "response-type",
-    f"The metadata has a response_type: {_ONE_OF}.",
-    v55=must("4"),
-    v54=must("4"),
-    when=_has_meta,
-)
-def response_type(t: Transcript) -> Iterator[RuleIssue]:
-    """The type is required in every metadata block. `response-type-lowercase` checks its case.
-
-    In a stream of 0.54, only the last block has to be complete.
-    """
-    for location in _blocks(t):
-        if type_of(location.value):
-            continue
-        actual = "is not defined by NLWeb" if "response_type" in location.value else "is missing"
-        yield Violation(
-            f"response_type {actual}. Set it to one of {_ONE_OF}.",
-            location.seq,
-            f"{location.pointer}/response_type",
-            _level_of_block(t, location),
-        )
-
-
-def _level_of_block(t: Transcript, location: Location) -> Level | None:
+def _level_of_block(t: Transcript, place: Place) -> Level | None:
     """Return "should" for blocks that 0.54 shows in examples only: not the last of a stream."""
-    is_last = location.seq == t.metas[-1].seq and t.is_complete
+    is_last = place[0] == t.metas[-1].seq and t.is_complete
     return Level.SHOULD if t.version == "0.54" and t.streamed and not is_last else None
+
+
+def _is_listed_type(kind: Any) -> bool:
+    return bool(type_of({"response_type": kind}))
 
 
 @rule(
     "response-type-lowercase",
     "The response type is lowercase.",
-    v55=must("4"),
-    v54=info("4"),
-    when=_has_meta,
+    (must("4"), info("4")),
+    when=blocks,
 )
 def response_type_lowercase(t: Transcript) -> Iterator[RuleIssue]:
     """0.54 has initial capitals in its prose and lowercase in its examples: both are accepted."""
-    for location in _blocks(t):
-        kind = type_of(location.value)
-        if not kind or (written := location.value["response_type"]) == kind:
-            continue
-        is_listed = t.version != "0.54" or written == kind.capitalize()
-        yield Violation(
-            f'Write "{kind}" in lowercase and without spaces.',
-            location.seq,
-            f"{location.pointer}/response_type",
-            None if is_listed else _level_of_block(t, location) or Level.MUST,
-        )
+    for place in those(present(blocks, "response_type"), _is_listed_type)(t):
+        seq, pointer, written = place
+        kind = written.strip().lower()
+        is_named_so = t.version != "0.54" or written == kind.capitalize()
+        level = None if is_named_so else _level_of_block(t, place) or Level.MUST
+        if written != kind:
+            message = f'Write "{kind}" in lowercase and without spaces.'
+            yield Violation(message, seq, pointer, level)
 
 
 @rule(
     "response-type-consistent",
     "Responses contain only members of their response type.",
-    v55=must("4.1"),
-    v54=must("4.1"),
-    when=_has_meta,
+    must("4.1"),
+    when=blocks,
 )
 def response_type_consistent(t: Transcript) -> Iterator[RuleIssue]:
     """In a stream the last metadata block decides; errors are allowed beside results.
@@ -165,87 +105,54 @@ def response_type_consistent(t: Transcript) -> Iterator[RuleIssue]:
     Earlier metadata of a stream must not contradict the content, either.
     """
     kind = t.announced
-    for name, location in _foreign(t, kind):
-        yield Violation(
-            f"A response of type {kind} must not contain {name}. Correct response_type "
-            f"or remove {name}.",
-            location.seq,
-            location.pointer,
-        )
+    for name, seq, pointer in _foreign(t, kind):
+        message = f"A response of type {kind} must not contain {name}. Correct response_type "
+        yield Violation(f"{message}or remove {name}.", seq, pointer)
     contradicting = {other: next(_foreign(t, other), None) for other in _FOREIGN}
-    for location in _blocks(t):
-        other = type_of(location.value)
+    for seq, pointer, meta in blocks(t):
+        other = type_of(meta)
         if other and other != kind and (found := contradicting[other]):
-            yield Violation(
-                f"The response contains {found[0]}, so its type is not {other}. Announce {kind}.",
-                location.seq,
-                f"{location.pointer}/response_type",
+            message = (
+                f"The response contains {found[0]}, so its type is not {other}. Announce {kind}."
             )
+            yield Violation(message, seq, f"{pointer}/response_type")
 
 
-def _foreign(t: Transcript, kind: str) -> Iterator[tuple[str, Location]]:
-    """Yield the parts that contradict a response type."""
+def _foreign(t: Transcript, kind: str) -> Iterator[tuple[str, int | None, str]]:
+    """Yield the parts that contradict a response type: name, frame and pointer."""
     allowed = _MIXED.get(kind, ()) if t.streamed else ()
     for name in _FOREIGN.get(kind, ()):
         if name in allowed:
             continue
-        # Items that are not in a list of results: those of `result` events.
-        single = next((p for p in t.items if p.pointer in ("", "/item")), None)
-        if name == "results" and single:
-            yield "results", single
-        for location in t.parts.get(name, ()):
-            if location.value != []:
-                yield name, location
+        if name == "results":
+            # Items that are not in a list of results: those of `result` events.
+            single = next((p for p in items(t) if p[1] in ("", "/item")), None)
+            if single:
+                yield name, *single[:2]
+        for seq, pointer, value in part(name)(t):
+            if value != []:
+                yield name, seq, pointer
 
 
-@rule(
-    "version-present",
-    "The metadata has the protocol version.",
-    v55=must("4"),
-    v54=must("4"),
-    when=_has_meta,
-)
+@rule("version-present", "The metadata has the protocol version.", must("4"), when=blocks)
 def version_present(t: Transcript) -> Iterator[RuleIssue]:
     """The version is a string. `version-asked` checks whether it is the requested one.
 
     In 0.54 the example of a failure has no version: see `version-in-failure`.
     """
-    for location in _blocks(t):
-        version = location.value.get("version")
-        if _is_failure_without_version(t, location.value):
+    for seq, pointer, meta in blocks(t):
+        version = meta.get("version")
+        place = seq, f"{pointer}/version", version
+        is_left_open = t.version == "0.54" and "version" not in meta and _is_failure(meta)
+        if is_nonempty_text(version) or is_left_open:
             continue
-        message = f'Set version to the string "{t.version}".'
-        pointer = f"{location.pointer}/version"
-        if version is None or (isinstance(version, str) and not version.strip()):
-            yield Violation(message, location.seq, pointer, _level_of_block(t, location))
-        elif not isinstance(version, str):
-            yield wrong_type(t, message, location.seq, pointer)
+        is_blank = version is None or isinstance(version, str)
+        level = _level_of_block(t, place) if is_blank else milder_in_054(t)
+        yield Violation(f'Set version to the string "{t.version}".', *place[:2], level)
 
 
-def _is_failure_without_version(t: Transcript, meta: dict[str, object]) -> bool:
-    """Return whether this is the metadata of the example in section 4.1.4 of 0.54."""
-    return t.version == "0.54" and "version" not in meta and type_of(meta) == "failure"
-
-
-@rule(
-    "version-in-failure",
-    "The metadata of a failure has the protocol version.",
-    v54=info("4.1.4"),
-    when=lambda t: t.has_response and any(type_of(p.value) == "failure" for p in t.metas),
-)
-def version_in_failure(t: Transcript) -> Iterator[RuleIssue]:
-    """Section 4 of 0.54 requires the version; the example in section 4.1.4 has none.
-
-    Both are accepted.
-    """
-    for location in _blocks(t):
-        if _is_failure_without_version(t, location.value):
-            yield Violation(
-                "Section 4 requires a version, but the example of a failure in section 4.1.4 has "
-                "none. Add it.",
-                location.seq,
-                f"{location.pointer}/version",
-            )
+def _is_failure(meta: dict[str, Any]) -> bool:
+    return type_of(meta) == "failure"
 
 
 def _requested_version(t: Transcript) -> str:
@@ -260,42 +167,19 @@ def _requested_version(t: Transcript) -> str:
 @rule(
     "version-asked",
     "Responses use the requested protocol version.",
-    v55=info("3.4"),
-    v54=info("3.4"),
-    when=lambda t: _has_meta(t) and bool(_requested_version(t)),
+    info("3.4"),
+    when=lambda t: blocks(t) if _requested_version(t) else (),
 )
 def version_asked(t: Transcript) -> Iterator[RuleIssue]:
     """The specification defines the requested version, and leaves open whether it is binding."""
     requested = _requested_version(t)
-    for location in _blocks(t):
-        version = location.value.get("version")
-        if is_nonempty_text(version) and version.strip() != requested.strip():
-            yield Violation(
+    for seq, pointer, version in those(present(blocks, "version"), is_nonempty_text)(t):
+        if version.strip() != requested.strip():
+            message = (
                 f"The request asks for version {_storable_name(requested)}, but the response has "
-                f"version {version[:40]}.",
-                location.seq,
-                f"{location.pointer}/version",
+                f"version {version[:40]}."
             )
-
-
-@rule(
-    "session-context-object",
-    "The session context is an object.",
-    v55=must("4"),
-    v54=must("4"),
-    when=_has_meta,
-)
-def session_context_object(t: Transcript) -> Iterator[RuleIssue]:
-    """Callers return the session context unchanged as `meta.session_context`."""
-    for location in _blocks(t):
-        if "session_context" in location.value:
-            context = location.value["session_context"]
-            if not isinstance(context, dict):
-                yield Violation(
-                    f"session_context is {type_with_article(context)}; expected an object.",
-                    location.seq,
-                    f"{location.pointer}/session_context",
-                )
+            yield Violation(message, seq, pointer)
 
 
 def _storable_name(name: str) -> str:
@@ -315,78 +199,64 @@ def _sent(t: Transcript) -> frozenset[str]:
 @rule(
     "session-context-echoed",
     "Responses return the session context, updated or not.",
-    v55=info("4"),
-    v54=info("HTTP examples, notes 3"),
-    when=lambda t: t.has_response and bool(_sent(t)),
+    (info("4"), info("HTTP examples, notes 3")),
+    when=lambda t: bool(_sent(t)),
 )
 def session_context_echoed(t: Transcript) -> Iterator[RuleIssue]:
     """The specification leaves this open; callers keep the last session context received."""
-    location = next(
-        (location for location in reversed(t.metas) if isinstance(location.value, dict)), None
-    )
     if t.session_context is None:
-        pointer = f"{location.pointer}/session_context" if location else "/_meta"
-        yield missing(
-            t,
+        message = (
             "The session has a context, but the response has none. Return it, or callers that "
-            "keep only the latest one lose the session.",
-            location.seq if location else t.last_seq,
-            pointer,
+            "keep only the latest one lose the session."
         )
+        *_, (seq, pointer, _) = [(t.last_seq, "/_meta", None), *members(blocks, _CONTEXT)(t)]
+        yield missing(t, message, seq, pointer)
         return
     dropped = sorted(_storable_name(name) for name in _sent(t) - t.session_context.keys())
-    holder = next(
-        (
-            p
-            for p in reversed(t.metas)
-            if isinstance(p.value, dict) and "session_context" in p.value
-        ),
-        None,
-    )
-    if dropped and holder:
-        yield missing(
-            t,
-            f"Missing members of the session context: {', '.join(dropped[:10])}.",
-            holder.seq,
-            f"{holder.pointer}/session_context",
-        )
+    holders = list(present(blocks, _CONTEXT)(t))
+    if dropped and holders:
+        message = f"Missing members of the session context: {', '.join(dropped[:10])}."
+        yield missing(t, message, *holders[-1][:2])
 
 
-@rule(
-    "output-template-uri",
-    "openai/outputTemplate is a URI.",
-    v55=must("4"),
-    v54=must("4"),
-    when=lambda t: t.has_response and any(True for _ in _templates(t)),
-)
-def output_template_uri(t: Transcript) -> Iterator[RuleIssue]:
-    """It is the URI of a widget, with a scheme such as https or ui."""
-    for location in _templates(t):
-        if not is_uri(location.value):
-            yield Violation(
-                "This is not a URI. Begin with a scheme and escape other characters.",
-                location.seq,
-                location.pointer,
-            )
-
-
-def _templates(t: Transcript) -> Iterator[Location]:
-    for location in _blocks(t):
-        template = location.value.get("openai/outputTemplate")
-        if isinstance(template, str):
-            yield Location(location.seq, f"{location.pointer}/openai~1outputTemplate", template)
-
-
+# fmt: off
 RULES = (
     meta_present,
-    meta_top_level,
-    response_type,
+    row("meta-top-level", "Promises have their response_type in _meta.", (None, info("4.1.2")),
+        _top_level_type, {
+            never: "Section 4 requires _meta, but the example in section 4.1.2 has response_type "
+                   "at the top level. Most clients look for _meta.",
+        }, when=lambda t: t.is_kind("promise", "promise") and t.document is not None,
+        why="Section 4 of 0.54 requires `_meta`; the example in section 4.1.2 has none.\n\n"
+            "Both are accepted."),
+    row("response-type", f"The metadata has a response_type: {_ONE_OF}.", must("4"),
+        members(blocks, "response_type"), {
+            is_given: Fix(f"response_type is missing. Set it to one of {_ONE_OF}.",
+                          _level_of_block),
+            _is_listed_type: Fix("response_type is not defined by NLWeb. Set it to one of "
+                                 f"{_ONE_OF}.", _level_of_block),
+        },
+        why="The type is required in every metadata block. `response-type-lowercase` checks its "
+            "case.\n\nIn a stream of 0.54, only the last block has to be complete."),
     response_type_lowercase,
     response_type_consistent,
     version_present,
-    version_in_failure,
+    row("version-in-failure", "The metadata of a failure has the protocol version.",
+        (None, info("4.1.4")), members(those(blocks, _is_failure), "version"), {
+            is_given: "Section 4 requires a version, but the example of a failure in section "
+                      "4.1.4 has none. Add it.",
+        },
+        why="Section 4 of 0.54 requires the version; the example in section 4.1.4 has none.\n\n"
+            "Both are accepted."),
     version_asked,
-    session_context_object,
+    row("session-context-object", "The session context is an object.", must("4"),
+        present(blocks, _CONTEXT),
+        {is_object: "session_context is {actual}; expected an object."}, when=blocks,
+        why="Callers return the session context unchanged as `meta.session_context`."),
     session_context_echoed,
-    output_template_uri,
+    row("output-template-uri", "openai/outputTemplate is a URI.", must("4"),
+        those(present(blocks, "openai/outputTemplate"), is_string),
+        {is_uri: "This is not a URI. Begin with a scheme and escape other characters."},
+        why="It is the URI of a widget, with a scheme such as https or ui."),
 )
+# fmt: on
