@@ -43,6 +43,6 @@ def _section(rule: Rule[Transcript]) -> tuple[int, ...]:
 RULES: tuple[Rule[Transcript], ...] = tuple(sorted(_ALL, key=_section))
 
 _HTTP = (*http.RULES, *streams.RULES)
-_OF_HTTP = {rule.id for rule in (*_HTTP, answers.format_named_stream, schema.schema_event)}
+_OF_HTTP = {*(rule.id for rule in _HTTP), "format-named-stream", "schema-event"}
 #: Rules on the content of a response: they also apply to a response over another binding.
 CONTENT_RULES: tuple[Rule[Transcript], ...] = tuple(r for r in RULES if r.id not in _OF_HTTP)

@@ -1,13 +1,27 @@
-"""Rules on answers, and on the requested format and mode: sections 3.3 and 4.1.1."""
+"""Rules on answers, and on the requested format, mode and language: sections 3.3 and 4.1.1."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from playground.conformance.response_parts import Location
-from playground.conformance.rule import RuleIssue, Violation, info, missing, must, rule, should
+from playground.conformance.nlweb.selectors import VERSIONS, blocks, content, items, part
+from playground.conformance.rule import RuleIssue, Violation, info, missing, must, should
+from playground.conformance.shape import (
+    Fix,
+    Place,
+    RuleFactory,
+    Tests,
+    elements,
+    is_string,
+    members,
+    never,
+    objects,
+    one_of,
+    present,
+    those,
+)
 from playground.conformance.transcript import Transcript
 from playground.conformance.values import is_nonempty_text, type_with_article
 from playground.protocols.nlweb.versions import RESPONSE_FORMATS
@@ -21,20 +35,19 @@ _LANGUAGE = re.compile(r"\s*([A-Za-z]{2,3})(?![A-Za-z0-9_])")
 _LANGUAGE_MEMBERS = ("inLanguage", "@language", "language", "content-language")
 
 
-def _is_answer(t: Transcript) -> bool:
-    return t.has_response and t.kind == "answer"
+#: For rules on answers, and on those in a single document of a listed format.
+_answer = RuleFactory[Transcript]("", VERSIONS, lambda t: t.has_response and t.kind == "answer")
+_document = RuleFactory[Transcript](
+    "",
+    VERSIONS,
+    lambda t: t.has_response and t.kind == "answer" and bool(t.document) and not t.has_own_format,
+)
 
 
-def _is_document(t: Transcript) -> bool:
-    return _is_answer(t) and t.document is not None and not t.has_own_format
-
-
-@rule(
+@_document.rule(
     "answer-content",
     "Answers contain a results array, or content and structuredData.",
-    v55=must("4.1.1"),
-    v54=must("4.1.1"),
-    when=_is_document,
+    must("4.1.1"),
 )
 def answer_content(t: Transcript) -> Iterator[RuleIssue]:
     """For single documents; a stream delivers its results one by one. An answer in a format of the
@@ -68,21 +81,16 @@ def is_content_alone(t: Transcript) -> bool:
         isinstance(members.get("content"), list)
         and bool(members["content"])
         and members.keys().isdisjoint(("results", "structuredData"))
-        and not any("response_format" in p.value for p in t.metas if isinstance(p.value, dict))
+        and not any(present(blocks, "response_format")(t))
         and t.prefer("response_format") != _APP
     )
 
 
-@rule(
+@_document.rule(
     "answer-structured",
     "Answers with content have structuredData, too.",
-    v55=info("4.1.1"),
-    v54=info("4.1.1"),
-    when=lambda t: (
-        _is_document(t)
-        and "results" not in t.parts
-        and not t.parts.keys().isdisjoint(("content", OLD_NAME))
-    ),
+    info("4.1.1"),
+    when=lambda t: "results" not in t.parts and not {"content", OLD_NAME}.isdisjoint(t.parts),
 )
 def answer_structured(t: Transcript) -> Iterator[RuleIssue]:
     """Section 4.1.1 of 0.55 requires both; the example in its appendix A.3 has content only.
@@ -100,78 +108,43 @@ def answer_structured(t: Transcript) -> Iterator[RuleIssue]:
         yield Violation(message, t.last_seq, "/structuredData")
 
 
-def _has_content(t: Transcript) -> bool:
-    return _is_document(t) and "content" in t.parts
+_content_parts = elements(part("content"))
 
 
-@rule(
+def _is_capitalised(part: dict[str, Any]) -> bool:
+    """Return whether a part has the names that the prose of 0.54 has (section 4.1.1)."""
+    return part.get("Type") == "text" and isinstance(part.get("Text"), str)
+
+
+def _is_instruction(part: dict[str, Any]) -> bool:
+    """Return whether a part has the other type in the examples of 0.54: HTTP 5 and MCP 5."""
+    return part.get("type") == "instruction" and not _is_capitalised(part)
+
+
+@_document.rule(
     "content-parts",
     "Content parts have type text and a text.",
-    v55=must("4.1.1"),
-    v54=must("4.1.1"),
-    when=_has_content,
+    must("4.1.1"),
+    when=part("content"),
 )
 def content_parts(t: Transcript) -> Iterator[RuleIssue]:
     """These are parts of the format chatgpt_app.
 
     0.54 shows other spellings and types in its text: see `content-parts-spelled`.
     """
-    for seq, pointer, part in _content_parts(t):
-        if not isinstance(part, dict):
-            actual = type_with_article(part)
+    is_old = t.version == "0.54"
+    for seq, pointer, value in _content_parts(t):
+        if not isinstance(value, dict):
+            actual = type_with_article(value)
             message = f"This part is {actual}; expected an object with type and text."
             yield Violation(message, seq, pointer)
             continue
-        if _is_capitalised(t, part):
+        if is_old and _is_capitalised(value):
             continue
-        if part.get("type") != "text" and not _is_instruction(t, part):
+        if value.get("type") != "text" and not (is_old and _is_instruction(value)):
             yield Violation('Set type to "text".', seq, f"{pointer}/type")
-        if not isinstance(part.get("text"), str):
+        if not isinstance(value.get("text"), str):
             yield Violation("Set text to a string.", seq, f"{pointer}/text")
-
-
-def _content_parts(t: Transcript) -> Iterator[Location]:
-    for seq, pointer, parts in t.parts["content"]:
-        for at, part in enumerate(parts if isinstance(parts, list) else ()):
-            yield Location(seq, f"{pointer}/{at}", part)
-
-
-def _is_capitalised(t: Transcript, part: dict[str, Any]) -> bool:
-    """Return whether a part has the names that the prose of 0.54 has (section 4.1.1)."""
-    return t.version == "0.54" and part.get("Type") == "text" and isinstance(part.get("Text"), str)
-
-
-def _is_instruction(t: Transcript, part: dict[str, Any]) -> bool:
-    """Return whether a part has the other type in the examples of 0.54: HTTP 5 and MCP 5."""
-    return t.version == "0.54" and part.get("type") == "instruction"
-
-
-@rule(
-    "content-parts-spelled",
-    "Content parts have the lowercase names type and text, and type text.",
-    v54=info("4.1.1"),
-    when=_has_content,
-)
-def content_parts_spelled(t: Transcript) -> Iterator[RuleIssue]:
-    """0.54 capitalises the names in its prose, and has another type in one example.
-
-    Both are accepted.
-    """
-    for seq, pointer, part in _content_parts(t):
-        if not isinstance(part, dict):
-            continue
-        if _is_capitalised(t, part):
-            message = (
-                "Section 4.1.1 capitalises Type and Text, but the examples do not. Most clients "
-                "look for type and text."
-            )
-            yield Violation(message, seq, pointer)
-        elif _is_instruction(t, part):
-            message = (
-                "Section 4.1.1 allows only the type text, but example 5 has instruction. Clients "
-                "may ignore it."
-            )
-            yield Violation(message, seq, f"{pointer}/type")
 
 
 def _requested_format(t: Transcript) -> str:
@@ -182,8 +155,8 @@ def _requested_format(t: Transcript) -> str:
     return requested if requested in RESPONSE_FORMATS else ""
 
 
-def _format_of(t: Transcript) -> tuple[str, Location | None]:
-    """Return the format of the answer, and the location that shows it."""
+def _format_of(t: Transcript) -> tuple[str, Place | None]:
+    """Return the format of the answer, and the place that shows it."""
     named = (("structuredData", _APP), (OLD_NAME, _APP), ("results", _SEARCH), ("content", _APP))
     for name, made in named:
         if name in t.parts:
@@ -191,12 +164,11 @@ def _format_of(t: Transcript) -> tuple[str, Location | None]:
     return (_SEARCH, t.items[0]) if t.items else ("", None)
 
 
-@rule(
+@_answer.rule(
     "format-honoured",
     "Answers use the requested response format, or else the default.",
-    v55=should("3.3.1"),
-    v54=should("3.3.1"),
-    when=lambda t: _is_answer(t) and bool(_requested_format(t)),
+    should("3.3.1"),
+    when=lambda t: bool(_requested_format(t)),
 )
 def format_honoured(t: Transcript) -> Iterator[RuleIssue]:
     """The format is a preference: agents choose the best match among those they support.
@@ -204,65 +176,38 @@ def format_honoured(t: Transcript) -> Iterator[RuleIssue]:
     The default of 0.55 is conversational_search; 0.54 has none. A format of the agent's own is
     only compared with one that was asked for.
     """
-    requested, (received, location) = _requested_format(t), _format_of(t)
-    named = next(_named_formats(t), None)
+    requested, (received, place) = _requested_format(t), _format_of(t)
+    named = next(iter(_named_formats(t)), None)
     is_default = not t.prefer("response_format")
-    if named and is_default and named.value not in RESPONSE_FORMATS:
+    if named and is_default and named[2] not in RESPONSE_FORMATS:
         named = None
     asked = f"{requested} is the default" if is_default else f"The request asks for {requested}"
-    if (not received or received == requested) and named and named.value != requested:
-        yield Violation(
-            f"{asked}, but response_format has another value.",
-            named.seq,
-            named.pointer,
-        )
-    elif received not in ("", requested) and location and not is_content_alone(t):
-        yield Violation(
+    if (not received or received == requested) and named and named[2] != requested:
+        yield Violation(f"{asked}, but response_format has another value.", *named[:2])
+    elif received not in ("", requested) and place and not is_content_alone(t):
+        message = (
             f"{asked}, but the response is {received}. Use {requested} or fail with "
-            "UNSUPPORTED_FORMAT.",
-            location.seq,
-            location.pointer,
+            "UNSUPPORTED_FORMAT."
         )
+        yield Violation(message, *place[:2])
 
 
-@rule(
-    "format-named",
-    "The response format in the metadata matches the content.",
-    v55=must("4"),
-    v54=must("4"),
-    when=lambda t: _is_answer(t) and not t.streamed and bool(_format_of(t)[0]),
-)
-def format_named(t: Transcript) -> Iterator[RuleIssue]:
-    """The member response_format is optional, and formats that are not listed are allowed."""
-    yield from _misnamed_formats(t)
+#: The formats in the metadata, as far as they are strings.
+_named_formats = those(present(blocks, "response_format"), is_string)
 
 
-@rule(
-    "format-named-stream",
-    "The response format in the metadata of a stream matches its events.",
-    v55=info("6.1"),
-    v54=info("HTTP examples 5"),
-    when=lambda t: _is_answer(t) and t.streamed and bool(_format_of(t)[0]),
-)
-def format_named_stream(t: Transcript) -> Iterator[RuleIssue]:
-    """The specification defines events for results, and not how chatgpt_app is streamed."""
-    yield from _misnamed_formats(t)
-
-
-def _misnamed_formats(t: Transcript) -> Iterator[RuleIssue]:
+def _misnamed_formats(t: Transcript) -> Iterator[Place]:
     received, _ = _format_of(t)
-    for seq, pointer, actual in _named_formats(t):
-        if actual in RESPONSE_FORMATS and actual != received:
-            message = f"The metadata has {actual}, but the content is {received}. Correct one."
-            yield Violation(message, seq, pointer)
+    for place in _named_formats(t):
+        if place[2] in RESPONSE_FORMATS and place[2] != received:
+            yield place
 
 
-def _named_formats(t: Transcript) -> Iterator[Location]:
-    """Yield the formats in the metadata, as far as they are strings."""
-    for seq, pointer, meta in t.metas:
-        named = meta.get("response_format") if isinstance(meta, dict) else None
-        if isinstance(named, str):
-            yield Location(seq, f"{pointer}/response_format", named)
+#: There are two formats, so that each contradicts the other.
+_NOT_BOTH: Tests = {
+    one_of(_APP): f"The metadata has {_SEARCH}, but the content is {_APP}. Correct one.",
+    never: f"The metadata has {_APP}, but the content is {_SEARCH}. Correct one.",
+}
 
 
 # Summaries and modes
@@ -270,21 +215,18 @@ def _named_formats(t: Transcript) -> Iterator[Location]:
 
 def _modes(t: Transcript) -> frozenset[str]:
     requested = t.prefer("mode")
-    return frozenset(
-        word.strip().lower()
-        for word in (requested.split(",") if isinstance(requested, str) else ())
-    )
+    words = requested.split(",") if isinstance(requested, str) else ()
+    return frozenset(word.strip().lower() for word in words)
 
 
-def _types(item: object) -> list[str]:
-    kinds = item.get("@type") if isinstance(item, dict) else None
-    listed = kinds if isinstance(kinds, list) else [kinds]
-    return [kind for kind in listed if isinstance(kind, str)]
+def _names_summary(kind: object) -> bool:
+    return isinstance(kind, str) and kind.strip().lower().endswith("summary")
 
 
 def _is_summary(item: object) -> bool:
     """Return whether an item is a summary by its type: SearchSummary, or a similar one."""
-    return any(kind.strip().lower().endswith("summary") for kind in _types(item))
+    kind = item.get("@type") if isinstance(item, dict) else None
+    return any(map(_names_summary, kind)) if isinstance(kind, list) else _names_summary(kind)
 
 
 def _may_be_summary(item: object) -> bool:
@@ -292,75 +234,35 @@ def _may_be_summary(item: object) -> bool:
     return _is_summary(item) or (isinstance(item, dict) and is_nonempty_text(item.get("text")))
 
 
-def _results(t: Transcript) -> list[Location]:
-    return [location for location in t.items if not _is_summary(location.value)]
-
-
-def _summaries(t: Transcript) -> list[Location]:
-    return [location for location in t.items if _is_summary(location.value)]
-
-
-@rule(
+@_answer.rule(
     "mode-summarize-honoured",
     "Answers in mode summarize contain a summary.",
-    v55=should("4.1.1"),
-    v54=should("3.3.2"),
-    when=lambda t: _is_answer(t) and "summarize" in _modes(t) and bool(t.items),
+    (should("4.1.1"), should("3.3.2")),
+    when=lambda t: "summarize" in _modes(t) and bool(t.items),
 )
 def mode_summarize_honoured(t: Transcript) -> Iterator[RuleIssue]:
     """In 0.55 the summary is an item at any position; 0.54 also allows `_meta.summary`.
 
     The type of the item may be any that fits its domain. For 0.54 see HTTP examples 2.
     """
-    if any(_may_be_summary(item.value) for item in t.items) or (
-        t.document and "content" in t.parts
-    ):
+    if any(those(items, _may_be_summary)(t)) or (t.document and "content" in t.parts):
         return
-    blocks = [location for location in t.metas if isinstance(location.value, dict)]
-    reported = next(
-        (location for location in blocks if is_nonempty_text(location.value.get("summary"))), None
-    )
+    reported = next(iter(those(present(blocks, "summary"), is_nonempty_text)(t)), None)
     if reported is None:
         message = (
             "The request has mode summarize, but the answer has no summary. Add a SearchSummary "
             "item."
         )
-        yield missing(t, message, t.items[0].seq, t.items[0].pointer)
+        yield missing(t, message, *t.items[0][:2])
     elif t.traits["summary_in"] == "item":
-        yield Violation(
-            "The summary is in the metadata. Send it as an item of type SearchSummary with text.",
-            reported.seq,
-            f"{reported.pointer}/summary",
+        message = (
+            "The summary is in the metadata. Send it as an item of type SearchSummary with text."
         )
+        yield Violation(message, *reported[:2])
 
 
-@rule(
-    "mode-list-honoured",
-    "Answers in mode list contain results.",
-    v55=should("3.3.2"),
-    v54=should("3.3.2"),
-    when=lambda t: _is_answer(t) and "list" in _modes(t) and bool(t.items),
-)
-def mode_list_honoured(t: Transcript) -> Iterator[RuleIssue]:
-    """The results array may be empty. A summary alone is not a list."""
-    if not _results(t):
-        location = t.items[0]
-        message = "The request has mode list, but the answer has only a summary. Add the results."
-        yield missing(t, message, location.seq, location.pointer)
-
-
-@rule(
-    "summary-text",
-    "Summaries have a text.",
-    v55=should("4.1.1"),
-    when=lambda t: t.has_response and bool(_summaries(t)),
-)
-def summary_text(t: Transcript) -> Iterator[RuleIssue]:
-    """The text of a summary is a string that is not blank."""
-    for location in _summaries(t):
-        if not is_nonempty_text(location.value.get("text")):
-            message = "Set text to the summary, a string."
-            yield Violation(message, location.seq, f"{location.pointer}/text")
+def _only_summaries(t: Transcript) -> Iterable[Place]:
+    return t.items[:1] if all(_is_summary(value) for _, _, value in t.items) else ()
 
 
 # The language
@@ -378,21 +280,21 @@ def _requested_languages(t: Transcript) -> list[str]:
     return _languages(t.prefer("accept-language") or header)
 
 
-def _languages_of(t: Transcript) -> Iterator[Location]:
-    values = [Location(t.head_seq or 0, "", {"language": t.headers.get("content-language")})]
-    for seq, pointer, value in (*values, *t.metas, *t.items):
+def _languages_of(t: Transcript) -> Iterator[Place]:
+    """Yield the languages that a response declares: a list of them at each place."""
+    header = t.head_seq or 0, "", {"language": t.headers.get("content-language")}
+    for seq, pointer, value in (header, *t.metas, *t.items):
         members = value if isinstance(value, dict) else {}
         for name in _LANGUAGE_MEMBERS:
             if languages := _languages(members.get(name)):
-                yield Location(seq, pointer and f"{pointer}/{name}", languages)
+                yield seq, pointer and f"{pointer}/{name}", languages
 
 
-@rule(
+@content.rule(
     "language-honoured",
     "Responses are in the requested language.",
-    v55=info("3.3"),
-    v54=info("3.3"),
-    when=lambda t: t.has_response and bool(_requested_languages(t)) and any(_languages_of(t)),
+    info("3.3"),
+    when=lambda t: _languages_of(t) if _requested_languages(t) else (),
 )
 def language_honoured(t: Transcript) -> Iterator[RuleIssue]:
     """The request asks for it with accept-language, or else with the header Accept-Language.
@@ -408,16 +310,45 @@ def language_honoured(t: Transcript) -> Iterator[RuleIssue]:
             seen.update(declared)
 
 
+# fmt: off
 RULES = (
     answer_content,
     answer_structured,
     content_parts,
-    content_parts_spelled,
+    _document.row("content-parts-spelled",
+        "Content parts have the lowercase names type and text, and type text.",
+        (None, info("4.1.1")), those(objects(_content_parts), _is_capitalised), {
+            never: "Section 4.1.1 capitalises Type and Text, but the examples do not. Most clients "
+                   "look for type and text.",
+        },
+        (present(those(objects(_content_parts), _is_instruction), "type"), {
+            never: "Section 4.1.1 allows only the type text, but example 5 has instruction. "
+                   "Clients may ignore it.",
+        }), when=part("content"),
+        why="0.54 capitalises the names in its prose, and has another type in one example.\n\n"
+            "Both are accepted."),
     format_honoured,
-    format_named,
-    format_named_stream,
+    _answer.row("format-named", "The response format in the metadata matches the content.",
+        must("4"), _misnamed_formats, _NOT_BOTH,
+        when=lambda t: not t.streamed and bool(_format_of(t)[0]),
+        why="The member response_format is optional, and formats that are not listed are "
+            "allowed."),
+    _answer.row("format-named-stream",
+        "The response format in the metadata of a stream matches its events.",
+        (info("6.1"), info("HTTP examples 5")), _misnamed_formats, _NOT_BOTH,
+        when=lambda t: t.streamed and bool(_format_of(t)[0]),
+        why="The specification defines events for results, and not how chatgpt_app is streamed."),
     mode_summarize_honoured,
-    mode_list_honoured,
-    summary_text,
+    _answer.row("mode-list-honoured", "Answers in mode list contain results.", should("3.3.2"),
+        _only_summaries, {
+            never: Fix("The request has mode list, but the answer has only a summary. Add the "
+                       "results.", may_follow=True),
+        }, when=lambda t: "list" in _modes(t) and bool(t.items),
+        why="The results array may be empty. A summary alone is not a list."),
+    content.row("summary-text", "Summaries have a text.", (should("4.1.1"), None),
+        members(those(items, _is_summary), "text"),
+        {is_nonempty_text: "Set text to the summary, a string."},
+        why="The text of a summary is a string that is not blank."),
     language_honoured,
 )
+# fmt: on
