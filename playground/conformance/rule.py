@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from playground.conformance.findings import Level
-from playground.conformance.transcript import Transcript
 from playground.protocols.response import Response
 
 
@@ -111,36 +110,6 @@ class Rule(Generic[T]):
     def requirement(self, version: str) -> Requirement:
         """Return the requirement of a version, or that of another if the version has none."""
         return self.requirements.get(version) or next(iter(self.requirements.values()))
-
-
-def rule(
-    name: str,
-    title: str,
-    *,
-    v55: Requirement | None = None,
-    v54: Requirement | None = None,
-    when: Callable[[Transcript], bool] = always,
-    needs_complete_response: bool = False,
-    fallback: bool = False,
-) -> Callable[[Callable[[Transcript], Iterator[RuleIssue]]], Rule[Transcript]]:
-    """Return a decorator that makes a rule of NLWeb; modules of `nlweb` list them in `RULES`."""
-    by_version = {"0.55": v55, "0.54": v54}
-    requirements = {
-        version: requirement
-        for version, requirement in by_version.items()
-        if requirement is not None
-    }
-
-    def make_rule(check: Callable[[Transcript], Iterator[RuleIssue]]) -> Rule[Transcript]:
-        return Rule(name, title, requirements, check, when, needs_complete_response, fallback)
-
-    return make_rule
-
-
-def wrong_type(transcript: AnyTranscript, message: str, seq: int | None, pointer: str) -> Violation:
-    """Report a value of another JSON type; 0.54 shows most types in examples only."""
-    level = Level.SHOULD if transcript.version == "0.54" else None
-    return Violation(message, seq, pointer, level)
 
 
 def missing(

@@ -134,20 +134,20 @@ def question_options(t: Transcript) -> Iterator[RuleIssue]:
                     yield Violation(message, seq, f"{at}/{position}")
 
 
-def _has_unfit_default(question: dict[str, Any]) -> bool:
-    """Return whether the default of a question is no valid answer."""
+def _fits(question: dict[str, Any]) -> bool:
+    """Return whether the default of a question is a valid answer."""
     kind, default = question.get("type"), question["default"]
     if kind == "boolean":
-        return not isinstance(default, bool)
+        return isinstance(default, bool)
     if kind == "number":
-        return not is_number(default)
+        return is_number(default)
     if kind == "free_text":
-        return not isinstance(default, str)
+        return isinstance(default, str)
     options = question.get("options")
     if kind not in _SELECTS or not isinstance(options, list):
-        return False
+        return True
     chosen = default if kind == "multi_select" and isinstance(default, list) else [default]
-    return any(one not in options for one in chosen)
+    return all(one in options for one in chosen)
 
 
 @rule(
@@ -279,7 +279,7 @@ RULES = (
     question_type_known,
     question_options,
     row("question-default", "The default of a question is a valid answer.", info("4.1.3"),
-        present(those(_with_default, _has_unfit_default), "default"),
+        members(those(_with_default, lambda question: not _fits(question)), "default"),
         {never: "The default is not a valid answer, so clients can’t use it."}, when=_with_default,
         why="The specification allows any value, but clients cannot preselect an invalid answer."),
     elicitation_readable,

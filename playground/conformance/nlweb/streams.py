@@ -324,7 +324,7 @@ def _is_acceptable(t: Transcript) -> bool:
 
 
 def _results(t: Transcript) -> Iterator[Place]:
-    return ((m.seq, "", m.payload) for m in t.messages if m.name == "result" and m.readable)
+    return ((m.seq, "", m.payload) for m in t.messages if m.name == "result" and not m.reason)
 
 
 _valid_indexes = those(members(_results, "index"), integer(0))
