@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from playground.elicitation.form import ElicitationForm
-from playground.protocols import json_decoder, json_errors
+from playground.protocols import json_decoder, json_errors, lenient
 from playground.protocols.nlweb import requests
 from playground.protocols.text import shorten
 
@@ -59,7 +59,7 @@ class _StrategyInput:
 
     @property
     def query(self) -> Mapping[str, Any]:
-        return requests.as_object(self.request.get("query"))
+        return lenient.members(self.request.get("query"))
 
     def carry(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return the document with what every strategy keeps."""
@@ -136,7 +136,7 @@ def _context(turn: _StrategyInput) -> dict[str, Any]:
         return _filters(turn)
     context = {
         "@type": requests.CONVERSATION,
-        **requests.as_object(turn.request.get("context")),
+        **lenient.members(turn.request.get("context")),
         **_members(turn.values, _CONTEXT),
     }
     return turn.carry({**turn.request, "context": context})
@@ -237,8 +237,8 @@ def default_template(request: Any, has_session: bool) -> str:
     In its query, if the context has a type of its own. `has_session` tells whether there is a
     session context to echo.
     """
-    previous = requests.as_object(request)
-    meta = requests.without(requests.as_object(previous.get("meta")), "session_context")
+    previous = lenient.members(request)
+    meta = requests.without(lenient.members(previous.get("meta")), "session_context")
     if has_session:
         meta["session_context"] = "{{session_context}}"
     query, context = {"text": "{{text}}"}, {"prev": "{{prev}}", "answers": "{{answers}}"}
@@ -247,7 +247,7 @@ def default_template(request: Any, has_session: bool) -> str:
     document = {
         "query": query,
         "context": context,
-        "prefer": requests.as_object(previous.get("prefer")),
+        "prefer": lenient.members(previous.get("prefer")),
         "meta": meta,
     }
     sections = {name: section for name, section in document.items() if section}

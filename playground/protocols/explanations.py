@@ -102,7 +102,7 @@ def explain_in(
 def schema_of_request(protocol: str, document: Any) -> str:
     if protocol != "nlweb":
         return "request"
-    name = operation(document if isinstance(document, Mapping) else {})
+    name = operation(lenient.members(document))
     return f"{name}-request"
 
 

@@ -22,7 +22,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from playground.protocols import error_documents, http, json_decoder, schemas, sse
+from playground.protocols import error_documents, http, json_decoder, lenient, schemas, sse
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Completed, Elicitation, Event, Note, Text
 from playground.protocols.exchange import Target
@@ -81,15 +81,10 @@ def parameters(document: Document) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for (section, member), name in parameters_of_members().items():
-        value = _member(document, section, member)
+        value = lenient.members(document.get(section)).get(member)
         if value is not None and name != "streaming":
             found[name] = _single_mode(value) if member == "mode" else value
     return {name: value for name, value in found.items() if value not in ("", [])}
-
-
-def _member(document: Document, section: str, member: str) -> Any:
-    inner = document.get(section)
-    return inner.get(member) if isinstance(inner, Mapping) else None
 
 
 def _single_mode(value: Any) -> Any:

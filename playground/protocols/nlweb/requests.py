@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from playground.protocols import http, schema_check, schemas
+from playground.protocols import http, lenient, schema_check, schemas
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import RequestProblem, Target
 from playground.protocols.nlweb import legacy, versions
@@ -56,7 +56,7 @@ def new_await(
     """
     meta = {
         "version": versions.get_version(version).name,
-        **as_object(request.get("meta")),
+        **lenient.members(request.get("meta")),
     }
     meta.pop("session_context", None)
     if session_context is not None:
@@ -83,20 +83,18 @@ def operation(document: Document) -> str:
 
 def wants_stream(document: Document) -> bool:
     """Return whether the request prefers a stream (section 3.3); false by default."""
-    prefer = document.get("prefer")
-    return isinstance(prefer, Mapping) and prefer.get("streaming") is True
+    return lenient.members(document.get("prefer")).get("streaming") is True
 
 
 def query_text(request: Any) -> str:
     """Return the text of a request's query, "" if there is none."""
-    text = as_object(as_object(request).get("query")).get("text")
-    return text if isinstance(text, str) else ""
+    query = lenient.members(lenient.members(request).get("query"))
+    return lenient.text(query.get("text"))
 
 
 def text_of_request(request: Any) -> str:
     """Return the text of a request: its query, or the action of an await request."""
-    action = as_object(request).get("action")
-    return query_text(request) or (action if isinstance(action, str) else "")
+    return query_text(request) or lenient.text(lenient.members(request).get("action"))
 
 
 # The next request of a conversation
@@ -115,7 +113,7 @@ def follow_up_document(
     queries so far, oldest first; `session_context` is sent back, None removes it.
     """
     document = request_base(request)
-    asked = as_object(document.get("query"))
+    asked = lenient.members(document.get("query"))
     query = {"text": text} | ({"site": asked["site"]} if "site" in asked else {})
     document = {"query": query, **without(document, "query")}
     return with_session_context(with_previous(document, prev), session_context)
@@ -123,14 +121,14 @@ def follow_up_document(
 
 def request_base(request: Any) -> dict[str, Any]:
     """Return a copy of a request for a new query, without the members of an await request."""
-    document = as_object(request)
+    document = lenient.members(request)
     dropped = _AWAIT_ONLY if "promise_token" in document else ()
     return {name: value for name, value in document.items() if name not in dropped}
 
 
 def session_context(request: Any, returned: Mapping[str, Any] | None) -> Any:
     """Return the session context after a turn: the returned one, or else the one that was sent."""
-    sent = as_object(as_object(request).get("meta")).get("session_context")
+    sent = lenient.members(lenient.members(request).get("meta")).get("session_context")
     return sent if returned is None else returned
 
 
@@ -166,7 +164,7 @@ def foreign_context(document: Any) -> str:
 
     ConversationalContext defines it, which is also the type of a context without one (section 3.2).
     """
-    context = as_object(as_object(document).get("context"))
+    context = lenient.members(lenient.members(document).get("context"))
     kind = context.get("@type")
     if kind is None or kind == CONVERSATION:
         return ""
@@ -190,7 +188,7 @@ def with_session_context(
     """Return the document with `meta.session_context` set, or without it for None."""
     meta = document.get("meta")
     if session_context is not None:
-        return {**document, "meta": {**as_object(meta), "session_context": session_context}}
+        return {**document, "meta": {**lenient.members(meta), "session_context": session_context}}
     if not isinstance(meta, Mapping):
         return dict(document)
     return {**document, "meta": without(meta, "session_context")}
@@ -210,17 +208,12 @@ def with_version(document: Mapping[str, Any], version: str) -> dict[str, Any]:
     Raises `ValueError` for an unknown version.
     """
     known = versions.get_version(version)
-    meta = as_object(document.get("meta"))
+    meta = lenient.members(document.get("meta"))
     name = "version"
     if "api_version" in meta and "api_version" in known.traits["version_fields"]:
         name = "api_version"
     kept = {key: value for key, value in meta.items() if key not in ("version", "api_version")}
     return {**document, "meta": {name: known.name, **kept}}
-
-
-def as_object(value: Any) -> Mapping[str, Any]:
-    """Return `value` if it is a JSON object, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
 
 
 def without(value: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -238,11 +231,11 @@ def validate_request(document: Any, version: str) -> list[RequestProblem]:
     `ValueError` for an unknown version.
     """
     target = versions.get_version(version).name
-    name = operation(as_object(document))
+    name = operation(lenient.members(document))
     problems = schema_check.problems(document, schemas.load("nlweb", target, f"{name}-request"))
     if versions.is_flat(target) and name == "await":
         problems.append(RequestProblem("", legacy.NO_AWAIT))
-    problems += _check_version(as_object(as_object(document).get("meta")), target)
+    problems += _check_version(lenient.members(lenient.members(document).get("meta")), target)
     return sorted(problems, key=lambda problem: problem.level != "error")
 
 
