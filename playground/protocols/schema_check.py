@@ -32,16 +32,6 @@ Schema = Mapping[str, Any]
 #: Most entries of an array that are checked: a request has no limit of its own.
 MAX_ENTRIES = 1_000
 
-#: What a value of a type is called; null is never expected by a sentence.
-_WORDS = {
-    "string": "a string",
-    "number": "a number",
-    "integer": "an integer",
-    "boolean": "true or false",
-    "object": "a JSON object",
-    "array": "an array",
-}
-
 
 def problems(document: Any, schema: Schema) -> list[RequestProblem]:
     """Return the problems of a document, the first at each location, in the order of the schema.
@@ -102,7 +92,7 @@ def _problem_here(value: Any, schema: Schema, pointer: str, name: str) -> Iterat
         yield RequestProblem(pointer, f"{name} must be {expected(schema)}.", _level(schema))
     elif _is_empty(value, schema):
         yield _missing(schema, pointer, f"{name} must not be empty.")
-    elif not (_is_choice(value, schema) and _is_in_range(value, schema)):
+    elif not _is_allowed(value, schema):
         yield RequestProblem(pointer, f"{name} must be {expected(schema)}.")
     elif isinstance(value, str) and "x-listed" in schema and value not in schema["x-values"]:
         additions = schema.get("x-additions", ())
@@ -136,22 +126,27 @@ def _types(schema: Schema) -> Sequence[str]:
 
 def _has_type(value: Any, schema: Schema) -> bool:
     types = _types(schema)
-    return not types or any(_IS_TYPE[name](value) for name in types)
+    return not types or any(_TYPES[name][1](value) for name in types)
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-_IS_TYPE: Mapping[str, Callable[[Any], bool]] = {
-    "string": lambda value: isinstance(value, str),
-    "number": _is_number,
-    # In JSON Schema 1.0 is an integer.
-    "integer": lambda value: _is_number(value) and (isinstance(value, int) or value.is_integer()),
-    "boolean": lambda value: isinstance(value, bool),
-    "object": lambda value: isinstance(value, Mapping),
-    "array": lambda value: isinstance(value, list),
-    "null": lambda value: value is None,
+def _is_integer(value: Any) -> bool:
+    """Return whether a value is an integer; 1.0 is one, as JSON has one number type."""
+    return _is_number(value) and (isinstance(value, int) or value.is_integer())
+
+
+#: What a value of each type is called, and whether a value is one.
+_TYPES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "string": ("a string", lambda value: isinstance(value, str)),
+    "number": ("a number", _is_number),
+    "integer": ("an integer", _is_integer),
+    "boolean": ("true or false", lambda value: isinstance(value, bool)),
+    "object": ("a JSON object", lambda value: isinstance(value, Mapping)),
+    "array": ("an array", lambda value: isinstance(value, list)),
+    "null": ("null", lambda value: value is None),
 }
 
 
@@ -169,17 +164,13 @@ def _choices(schema: Schema) -> Sequence[Any]:
     return [schema["const"]] if "const" in schema else choices
 
 
-def _is_choice(value: Any, schema: Schema) -> bool:
-    """Return whether a value is one of the listed ones, which are strings."""
+def _is_allowed(value: Any, schema: Schema) -> bool:
+    """Return whether a value is one of the choices, which are strings, and in the range."""
     choices = _choices(schema)
-    return not choices or value in choices
-
-
-def _is_in_range(value: Any, schema: Schema) -> bool:
-    if not _is_number(value):
-        return True
+    if choices and value not in choices:
+        return False
     low, high = schema.get("minimum", value), schema.get("maximum", value)
-    return bool(low <= value <= high)
+    return not _is_number(value) or bool(low <= value <= high)
 
 
 def expected(schema: Schema) -> str:
@@ -188,7 +179,7 @@ def expected(schema: Schema) -> str:
         return str(schema["x-expected"])
     if choices := _choices(schema):
         return " or ".join(map(str, choices))
-    words = [_WORDS[name] for name in _types(schema) if name != "null"]
+    words = [_TYPES[name][0] for name in _types(schema) if name != "null"]
     if schema.get("items", {}).get("type") == "string":
         words = [f"{word} of strings" if word == "an array" else word for word in words]
     return " or ".join(words) + _range(schema)
