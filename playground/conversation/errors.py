@@ -270,9 +270,9 @@ def _body_kind(run: Run, evidence: Evidence) -> str:
     if run.outcome != Outcome.NONE.value:
         named = "Agent API response" if run.protocol == "agent-api" else f"NLWeb {run.outcome}"
         return f"{named}, despite the status"
-    if not run.bytes or not (evidence.streamed or evidence.text):
+    if not run.bytes or not (evidence.response.streamed or evidence.text):
         return "Empty"
-    if evidence.streamed:
+    if evidence.response.streamed:
         return "Event stream without a result"
     is_cut = run.bytes > MAX_BODY and evidence.text.lstrip()[:1] in ("{", "[")
     if evidence.messages or is_cut:

@@ -83,7 +83,7 @@ class Diagnosis:
 
     def add(self, frames: Iterable[Frame]) -> None:
         """Add the frames of the call that `next_call` returned last."""
-        self._found[self._name] = replace(evidence_of(frames), name=self._name)
+        self._found[self._name] = evidence_of(frames, self._name)
 
     def give_up(self) -> None:
         """End the diagnosis at its time limit, without the calls that are left."""

@@ -5,77 +5,53 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from playground.protocols import json_decoder, sse
+from playground.protocols import sse
 from playground.protocols.doctor.detection import MAX_MESSAGES, detect_protocol
 from playground.protocols.doctor.kinds import DetectedProtocol
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.http import read_head
 from playground.protocols.mcp import http_sse
 from playground.protocols.problems import Problem
+from playground.protocols.response import Message, Response, request_headers
 from playground.protocols.text import shorten
 
 #: Bytes of a request and of a response body that a report shows.
 MAX_SHOWN = 1500
 _MAX_DEPTH = 100
+#: Kinds whose bytes are shown: those of the body without comments.
+_SHOWN_KINDS = frozenset({FrameKind.EVENT, FrameKind.TAIL, FrameKind.BODY})
 #: Masked because a report is stored as shown, and a session id authenticates.
 _SESSION_HEADER = re.compile(r"(?im)^(mcp-session-id:[ \t]*)\S.*$")
 #: Text of an error page for plain HTTP at a port with TLS (nginx and others).
 _TLS_PORT = re.compile(r"plain HTTP request was sent to (?:HTTPS|a TLS|an HTTPS)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Evidence:
     """One call and its response. The transport has redacted the frames already."""
 
+    response: Response
     #: The name of the call in a diagnosis, "" elsewhere.
     name: str = ""
-    #: The request line without the protocol: `POST /ask`.
-    request_line: str = ""
-    #: Names of the request's headers, in lower case.
-    request_headers: frozenset[str] = frozenset()
-    #: Whether there was a connection, and its TLS version.
-    connected: bool = False
-    tls: str = ""
-    #: The HTTP status, 0 without response headers.
-    status: int = 0
-    headers: Mapping[str, str] = field(default_factory=dict)
-    streamed: bool = False
-    is_json_lines: bool = False
-    #: Whether the body ended as its framing says.
-    ended: bool = False
-    #: Name (None if unnamed) and payload of each message.
-    messages: tuple[tuple[str | None, Any], ...] = ()
-    #: Number of messages that are not JSON.
-    unread: int = 0
-    #: The beginning of the body.
-    text: str = ""
-    #: Why the transfer failed.
-    problem: Problem | None = None
-    #: Request and response as the report shows them, shortened.
-    sent: str = ""
-    received: str = ""
-    #: Milliseconds from the call to the response headers.
-    waited_ms: float | None = None
-    #: The detected protocol, None if none is known.
-    detected: DetectedProtocol | None = None
+
+    @cached_property
+    def _frames(self) -> Mapping[FrameKind, Frame]:
+        return {frame.kind: frame for frame in self.response.frames}
+
+    def _data(self, kind: FrameKind) -> bytes:
+        frame = self._frames.get(kind)
+        return frame.data if frame else b""
+
+    # The request
 
     @property
-    def media_type(self) -> str:
-        """The content type without its parameters, in lower case."""
-        return self.headers.get("content-type", "").partition(";")[0].strip().lower()[:80]
-
-    @property
-    def payload(self) -> Any:
-        """The first payload, None without any."""
-        return self.messages[0][1] if self.messages else None
-
-    @property
-    def is_denied(self) -> bool:
-        """Return whether the server denied the call (401, 403, 407, 421, 429), or redirects."""
-        return self.status in (401, 403, 407, 421, 429) or self.status // 100 == 3
+    def request_line(self) -> str:
+        """The request line without the protocol: `POST /ask`."""
+        first, _, _ = self._data(FrameKind.CALL).partition(b"\r\n")
+        return " ".join(first.decode("utf-8", "replace").split(" ")[:2])[:300]
 
     @property
     def target(self) -> str:
@@ -86,6 +62,101 @@ class Evidence:
     def path(self) -> str:
         """The path of the request in a sentence."""
         return self.request_line.partition(" ")[2].partition("?")[0][:200] or "this URL"
+
+    @property
+    def request_headers(self) -> frozenset[str]:
+        """Names of the request's headers, in lower case."""
+        return frozenset(request_headers(self.response.frames))
+
+    @property
+    def sent(self) -> str:
+        """The request as the report shows it, shortened."""
+        return _shown(self._data(FrameKind.CALL))
+
+    # The response
+
+    @property
+    def connected(self) -> bool:
+        return FrameKind.OPEN in self._frames
+
+    @property
+    def tls(self) -> str:
+        """The version of TLS, "" without it."""
+        opened = self._data(FrameKind.OPEN)
+        return str(json.loads(opened).get("tls") or "") if opened else ""
+
+    @property
+    def problem(self) -> Problem | None:
+        """Why the transfer failed."""
+        error = self._frames.get(FrameKind.ERROR)
+        return Problem.from_bytes(error.data) if error else None
+
+    @property
+    def status(self) -> int:
+        """The HTTP status, 0 without response headers."""
+        return self.response.status
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return self.response.headers
+
+    @property
+    def waited_ms(self) -> float | None:
+        """Milliseconds from the call to the response headers."""
+        call, head = self._frames.get(FrameKind.CALL), self._frames.get(FrameKind.HEAD)
+        return (head.at_us - (call.at_us if call else 0)) / 1000 if head else None
+
+    @property
+    def media_type(self) -> str:
+        """The content type without its parameters, in lower case."""
+        return self.response.media_type[:80]
+
+    @cached_property
+    def _body(self) -> bytes:
+        return b"".join(frame.data for frame in self.response.frames if frame.kind in _SHOWN_KINDS)
+
+    @property
+    def text(self) -> str:
+        """The beginning of the body."""
+        return self._body[:MAX_SHOWN].decode("utf-8", "replace")
+
+    @property
+    def received(self) -> str:
+        """The response as the report shows it, shortened."""
+        head = self._data(FrameKind.HEAD)
+        shown = _shown(head) + self.text if head else ""
+        return shown + ("…" if len(self._body) > MAX_SHOWN else "")
+
+    @cached_property
+    def _messages(self) -> list[Message]:
+        return [each for each in self.response.messages[:MAX_MESSAGES] if each.text]
+
+    @cached_property
+    def messages(self) -> tuple[tuple[str | None, Any], ...]:
+        """Name (None if unnamed) and payload of each message."""
+        return tuple((each.name, each.payload) for each in self._messages if each.readable)
+
+    @property
+    def unread(self) -> int:
+        """The number of messages that are not JSON."""
+        return len(self._messages) - len(self.messages)
+
+    @property
+    def payload(self) -> Any:
+        """The first payload, None without any."""
+        return self.messages[0][1] if self.messages else None
+
+    @property
+    def is_denied(self) -> bool:
+        """Whether the server denied the call (401, 403, 407, 421, 429), or redirects."""
+        return self.status in (401, 403, 407, 421, 429) or self.status // 100 == 3
+
+    # What it says of the server
+
+    @cached_property
+    def detected(self) -> DetectedProtocol | None:
+        """The detected protocol, None if none is known."""
+        return detect_protocol(self.messages, streamed=self.response.streamed)
 
     @property
     def kind(self) -> str:
@@ -115,91 +186,9 @@ class Evidence:
         return is_stream and http_sse.is_endpoint(sse.Splitter().feed(self.text.encode()))
 
 
-def evidence_of(frames: Iterable[Frame]) -> Evidence:
+def evidence_of(frames: Iterable[Frame], name: str = "") -> Evidence:
     """Return the evidence in one call's frames. Total for frames of the transport."""
-    facts: dict[str, Any] = {}
-    body: list[bytes] = []
-    blocks: list[bytes] = []
-    called_at = 0
-    head = b""
-    for frame in frames:
-        match frame.kind:
-            case FrameKind.CALL:
-                called_at = frame.at_us
-                first, _, _ = frame.data.partition(b"\r\n")
-                facts["request_line"] = " ".join(first.decode("utf-8", "replace").split(" ")[:2])[
-                    :300
-                ]
-                fields = frame.data.partition(b"\r\n\r\n")[0].lower().split(b"\r\n")[1:]
-                names = (line.partition(b":")[0].decode("latin-1") for line in fields)
-                facts["request_headers"] = frozenset(names)
-                facts["sent"] = _shown(frame.data)
-            case FrameKind.OPEN:
-                facts |= {"connected": True, "tls": str(json.loads(frame.data).get("tls") or "")}
-            case FrameKind.HEAD:
-                head = frame.data
-                facts["status"], facts["headers"] = read_head(head)
-                facts["waited_ms"] = (frame.at_us - called_at) / 1000
-            case FrameKind.EVENT | FrameKind.TAIL:
-                blocks.append(frame.data)
-            case FrameKind.BODY:
-                body.append(frame.data)
-            case FrameKind.ERROR:
-                facts["problem"] = Problem.from_bytes(frame.data)
-            case FrameKind.END:
-                facts["ended"] = True
-    streamed = bool(blocks)
-    whole = b"".join(blocks or body)
-    messages, unread = _read_stream(blocks) if streamed else _read_document(whole)
-    received = _shown(head) + whole[:MAX_SHOWN].decode("utf-8", "replace") if head else ""
-    return Evidence(
-        **facts,
-        streamed=streamed,
-        is_json_lines=streamed and sse.is_json_line(blocks[0]),
-        messages=messages,
-        unread=unread,
-        text=whole[:MAX_SHOWN].decode("utf-8", "replace"),
-        received=received + ("…" if len(whole) > MAX_SHOWN else ""),
-        detected=detect_protocol(messages, streamed=streamed),
-    )
-
-
-#: Messages, and the number of those that are not JSON.
-_Read = tuple[tuple[tuple[str | None, Any], ...], int]
-
-
-def _read_stream(blocks: list[bytes]) -> _Read:
-    found: list[tuple[str | None, Any]] = []
-    unread = 0
-    for message in (each for block in blocks[:MAX_MESSAGES] for each in sse.parse_all(block)):
-        if not message.has_data:
-            continue
-        value = _decode(message.data)
-        if value is _UNREADABLE:
-            unread += 1
-        else:
-            found.append((message.event, value))
-    return tuple(found), unread
-
-
-def _read_document(body: bytes) -> _Read:
-    text = body.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
-    if not text.strip():
-        return (), 0
-    value = _decode(text)
-    return ((), 1) if value is _UNREADABLE else (((None, value),), 0)
-
-
-_UNREADABLE = object()
-
-
-def _decode(text: str) -> Any:
-    if json_decoder.exceeds_depth(text, _MAX_DEPTH):
-        return _UNREADABLE
-    try:
-        return json_decoder.decode(text)
-    except (ValueError, RecursionError):
-        return _UNREADABLE
+    return Evidence(Response(tuple(frames), _MAX_DEPTH), name)
 
 
 def _shown(data: bytes) -> str:

@@ -17,7 +17,7 @@ from urllib.parse import SplitResult, urlsplit
 from playground.protocols import sse, unreadable
 from playground.protocols.a2a import is_same, read_card
 from playground.protocols.doctor import advice
-from playground.protocols.doctor.evidence import Evidence
+from playground.protocols.doctor.evidence import Evidence, evidence_of
 from playground.protocols.doctor.kinds import A2A, AGENT_API, KINDS, MCP, NLWEB, kind_of
 from playground.protocols.doctor.probes import KIND_OF, first_call, first_detected
 from playground.protocols.exchange import Target
@@ -120,7 +120,7 @@ class Step:
 
 def conclude(step: Step, context: DiagnosisContext) -> Finding:
     if step.about == _URL:
-        return step.conclude(context, Evidence())
+        return step.conclude(context, evidence_of(()))
     find = _FINDERS.get(step.about, _of_protocol)
     found = find(step, context)
     return found if isinstance(found, Finding) else step.conclude(context, found)
@@ -226,12 +226,12 @@ def _of_response(_: Step, context: DiagnosisContext) -> Evidence | Finding:
 
 def _content_type(_: DiagnosisContext, evidence: Evidence) -> Finding:
     kind, name = evidence.media_type or "no content type", evidence.name
-    if evidence.is_json_lines:
+    if evidence.response.is_json_lines:
         return failed(f"{sse.NOT_FRAMED} The content type is {kind}.", advice.NAME_IT, name)
     if evidence.media_type in ("application/json", "text/event-stream"):
         return passed(f"The response is {kind}.", name)
     if evidence.detected:
-        what = "an event stream" if evidence.streamed else "JSON"
+        what = "an event stream" if evidence.response.streamed else "JSON"
         cause = f"The response is {what}, but its content type is {kind}."
         return failed(cause, advice.NAME_IT, name)
     if "html" in kind or unreadable.is_html(evidence.text):
@@ -410,7 +410,7 @@ def _lifecycle(_: DiagnosisContext, evidence: Evidence) -> Finding:
         return failed(cause, "See the error in the call below and the agent’s log.", name)
     if last is None:
         return failed(f"{what} and rejected the message.", "See the error in the call below.", name)
-    if not evidence.ended:
+    if not evidence.response.ended:
         return passed(f"{what}; its response was {last} when the diagnosis stopped.", name)
     return failed(
         f"{evidence.target} ended the stream while its response was {last}.",
