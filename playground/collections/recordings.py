@@ -46,9 +46,9 @@ from playground.protocols import registry
 from playground.protocols.events import Outcome
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.http import read_head
 from playground.protocols.json_pointer import pointer_of
 from playground.protocols.problems import Problem
+from playground.protocols.response import read_head
 
 _TIMINGS = ("headers_us", "first_event_us", "ended_us")
 _KINDS = {kind.name.lower(): kind for kind in FrameKind}

@@ -28,9 +28,10 @@ from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event
 from playground.protocols.exchange import Exchange, StopsEarly, ToleratesErrors, UsesSession
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
-from playground.protocols.http import USER_AGENT, Headers, read_head
+from playground.protocols.http import USER_AGENT, Headers
 from playground.protocols.media import RASTER_TYPES, raster_type
 from playground.protocols.problems import Problem, Stage
+from playground.protocols.response import read_head
 from playground.transport import OutboundPolicy, Transport
 
 #: Returns the microseconds since it was created.

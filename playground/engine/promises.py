@@ -20,9 +20,9 @@ from playground.models.columns import storable
 from playground.models.driving import database_now
 from playground.protocols.events import Event, Failure, Outcome, Promise, Started
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.http import read_head
 from playground.protocols.nlweb.failures import EXPLAINED, retry_after_seconds
 from playground.protocols.problems import Stage
+from playground.protocols.response import read_head
 
 #: The shortest and the longest poll interval, in seconds.
 MIN_POLL_INTERVAL, MAX_POLL_INTERVAL = 1.0, 30.0

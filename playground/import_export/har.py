@@ -30,8 +30,8 @@ from playground.import_export.snippets import stored_call
 from playground.models import Run
 from playground.protocols import lenient, registry
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind, is_reused
-from playground.protocols.http import read_head
 from playground.protocols.problems import Problem
+from playground.protocols.response import read_head
 
 LABEL = "HAR file"
 _START = re.compile(r'\s*\{\s*"log"\s*:')

@@ -26,8 +26,8 @@ from playground.protocols.events import (
     Tools,
 )
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind, pack, unpack
-from playground.protocols.http import read_head
 from playground.protocols.placement import Placement, PlacementAssigner
+from playground.protocols.response import read_head
 
 if TYPE_CHECKING:
     from playground.models.runs import Run

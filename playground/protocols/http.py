@@ -20,6 +20,7 @@ from playground.protocols.events import Event, Failure, Note, Outcome, Unknown
 from playground.protocols.exchange import Reader, Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
+from playground.protocols.response import LiveResponse, is_json
 
 #: The User-Agent of the playground.
 USER_AGENT = f"nlweb-playground/{__version__}"
@@ -96,19 +97,14 @@ class HttpExchange:
         self._problem: Problem | None = None
         #: The error in a document that is no response of the protocol, None without one.
         self.refusal: Failure | None = None
-        self._status = 0
-        self._headers: Mapping[str, str] = {}
-        #: One buffer: pieces would have to be joined, which takes their size again.
-        self._body = bytearray()
-        #: Whether the body is a stream, has a readable event, and has any event.
-        self._streamed = self._has_readable_event = self._has_event = False
+        self._response = LiveResponse()
+        #: Whether a stream has a readable event, and has any event.
+        self._has_readable_event = self._has_event = False
         #: The data of the first event that cannot be read.
         self._unread: Any = None
         self._receivers: Mapping[FrameKind, Callable[[Frame], Sequence[Event]]] = {
             FrameKind.EVENT: self._event,
             FrameKind.HEAD: self._head,
-            FrameKind.BODY: self._body_piece,
-            FrameKind.COMMENT: self._comment,
             FrameKind.TAIL: self._tail,
             FrameKind.END: self._end,
             FrameKind.ERROR: self._error,
@@ -121,8 +117,24 @@ class HttpExchange:
 
     def receive(self, frame: Frame) -> Sequence[Event]:
         """Never raises on an agent's data."""
+        self._response.add(frame)
         receiver = self._receivers.get(frame.kind)
         return receiver(frame) if receiver else _NO_EVENTS
+
+    @property
+    def status(self) -> int:
+        """The HTTP status, 0 until it is received."""
+        return self._response.status
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers of the response, names in lower case."""
+        return self._response.headers
+
+    @property
+    def ended(self) -> bool:
+        """Whether the response ended as its framing says."""
+        return self._response.ended
 
     @property
     def outcome(self) -> Outcome:
@@ -145,14 +157,12 @@ class HttpExchange:
     # Frames by kind
 
     def _head(self, frame: Frame) -> Sequence[Event]:
-        self._status, self._headers = read_head(frame.data)
-        if self._status // 100 != 3:
+        if self.status // 100 != 3:
             return _NO_EVENTS
-        location = self._headers.get("location", "")
-        return [Note(frame.seq, "redirect", {"status": self._status, "location": location})]
+        location = self.headers.get("location", "")
+        return [Note(frame.seq, "redirect", {"status": self.status, "location": location})]
 
     def _event(self, frame: Frame) -> Sequence[Event]:
-        self._streamed = True
         messages = sse.parse_all(frame.data)
         if not messages[0].has_data and messages[0].event is None:
             # Only `id`, `retry` or unknown fields: nothing is dispatched.
@@ -162,17 +172,8 @@ class HttpExchange:
         note = Note(frame.seq, "framing", {"remark": sse.NOT_FRAMED})
         return [*self._read(frame.seq, *messages), note]
 
-    def _comment(self, frame: Frame) -> Sequence[Event]:
-        self._streamed = True
-        return _NO_EVENTS
-
-    def _body_piece(self, frame: Frame) -> Sequence[Event]:
-        self._body += frame.data
-        return _NO_EVENTS
-
     def _tail(self, frame: Frame) -> Sequence[Event]:
         """Read the bytes after the last blank line, which a standard client would drop."""
-        self._streamed = True
         if sse.Block(frame.data).is_comment:
             return _NO_EVENTS
         *complete, message = sse.parse_all(frame.data)
@@ -194,9 +195,9 @@ class HttpExchange:
 
     def _end(self, frame: Frame) -> Sequence[Event]:
         events: Sequence[Event] = _NO_EVENTS
-        if self.may_be_empty and not self._streamed and not self._body:
+        if self.may_be_empty and not self._response.has_blocks and not self._response.body:
             return events
-        if self._streamed or self._is_silent_stream():
+        if self._response.streamed:
             self._check_stream()
         else:
             events = self._document(frame.seq)
@@ -207,14 +208,15 @@ class HttpExchange:
     def _error(self, frame: Frame) -> Sequence[Event]:
         """Read a document that was complete when the transfer failed."""
         # Most bodies that were cut off are recognized by their last character.
-        last = bytes(self._body[-_END_SIZE:].rstrip()[-1:])
+        body = self._response.body
+        last = bytes(body[-_END_SIZE:].rstrip()[-1:])
         if (
-            self._body
+            body
             and last in _LAST_BYTES
-            and is_json(self._body.decode("utf-8", "replace"), self._max_depth)
+            and is_json(body.decode("utf-8", "replace"), self._max_depth)
         ):
             return self._document(frame.seq)
-        self._body = bytearray()
+        self._response.body = bytearray()
         return _NO_EVENTS
 
     # Reading
@@ -234,16 +236,8 @@ class HttpExchange:
             self._unread = self._unread or events[0].data  # type: ignore[attr-defined]
         return events
 
-    def _take_text(self) -> tuple[str, bool]:
-        """Return the text of the body, and whether it is valid UTF-8; the body is released."""
-        body, self._body = self._body, bytearray()
-        try:
-            return body.decode("utf-8-sig"), True
-        except UnicodeDecodeError:
-            return body.decode("utf-8-sig", "replace"), False
-
     def _document(self, seq: int) -> Sequence[Event]:
-        if (narrow := json_decoder.without_wide_characters(self._body)) is not None:
+        if (narrow := json_decoder.without_wide_characters(self._response.body)) is not None:
             text = narrow.decode("utf-8-sig", "replace")
             del narrow
             if not json_decoder.exceeds_depth(text, self._max_depth):
@@ -252,9 +246,9 @@ class HttpExchange:
                 except (ValueError, RecursionError):
                     del text  # What cannot be read is shown as it was received.
                 else:
-                    self._body = bytearray()
+                    self._response.body = bytearray()
                     return self._payload(seq, payload, text)
-        text, is_valid = self._take_text()
+        text, is_valid = self._response.take_text()
         if json_decoder.exceeds_depth(text, self._max_depth):
             return self._too_deep(seq, "document", text)
         try:
@@ -262,35 +256,33 @@ class HttpExchange:
         except (ValueError, RecursionError) as error:
             description, detail = unreadable.describe_body(text, error, utf8=is_valid)
             self._fail(
-                unreadable.unreadable_problem(description, self._status, self._headers, detail)
+                unreadable.unreadable_problem(description, self.status, self.headers, detail)
             )
             if not text.strip():
                 return _NO_EVENTS
-            media_type = self._headers.get("content-type", "").partition(";")[0].strip()
-            return [Unknown(seq, media_type or "body", text, f"The response {description}.")]
+            return [
+                Unknown(
+                    seq, self._response.media_type or "body", text, f"The response {description}."
+                )
+            ]
         return self._payload(seq, payload, text)
 
     def _payload(self, seq: int, payload: Any, text: str) -> Sequence[Event]:
         events = self._reader.document(seq, payload)
         if all(type(event) is Unknown for event in events):
             # An error of OAuth (RFC 6750) denies the connection.
-            is_denial = self._status in unreadable.DENIALS or "www-authenticate" in self._headers
+            is_denial = self.status in unreadable.DENIALS or "www-authenticate" in self.headers
             is_oauth = is_denial and isinstance(payload, dict) and "error" in payload
-            if error_documents.is_error(payload, self._status) and not is_oauth:
+            if error_documents.is_error(payload, self.status) and not is_oauth:
                 self.refusal = error_documents.failure(seq, payload)
                 return [self.refusal]
             description = f"is JSON, but not {self.response_name}"
             self._fail(
                 unreadable.unreadable_problem(
-                    description, self._status, self._headers, text, payload=payload
+                    description, self.status, self.headers, text, payload=payload
                 )
             )
         return events
-
-    def _is_silent_stream(self) -> bool:
-        """Return whether a stream was announced and then nothing at all was sent."""
-        announced = self._headers.get("content-type", "").lower().startswith("text/event-stream")
-        return announced and not self._body
 
     def _check_stream(self) -> None:
         if self._has_readable_event:
@@ -298,7 +290,7 @@ class HttpExchange:
         description = "contains no readable event" if self._has_event else "contains no events"
         self._fail(
             unreadable.unreadable_problem(
-                description, self._status, self._headers, stream=True, payload=self._unread
+                description, self.status, self.headers, stream=True, payload=self._unread
             )
         )
 
@@ -317,35 +309,3 @@ class HttpExchange:
         """Store the first problem: later ones follow from it."""
         if self._problem is None:
             self._problem = problem
-
-
-def read_head(data: bytes) -> tuple[int, Mapping[str, str]]:
-    """Return status (0 if there is none) and headers of a response head, names in lower case."""
-    status_line, *lines = data.decode("latin-1").split("\r\n")
-    words = status_line.split(None, 2)
-    status = words[1] if len(words) > 1 else ""
-    headers: dict[str, str] = {}
-    for line in lines:
-        name, _, value = line.partition(":")
-        if name:
-            headers.setdefault(name.strip().lower(), value.strip())
-    # Python cannot convert a number of some thousands of digits.
-    return int(status[:9]) if status.isascii() and status.isdigit() else 0, headers
-
-
-def is_json(text: str, max_depth: int) -> bool:
-    if json_decoder.exceeds_depth(text, max_depth):
-        return False
-    try:
-        json_decoder.decode(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def is_utf8(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True

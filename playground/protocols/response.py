@@ -1,15 +1,13 @@
-"""HTTP response in stored frames: head, messages with their JSON or why not, and its end."""
+"""HTTP response in frames: head, messages with their JSON or why not, and its end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from playground.protocols import json_decoder, sse, unreadable
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.http import is_json, is_utf8, read_head
 
 _STREAM_KINDS = frozenset({FrameKind.EVENT, FrameKind.COMMENT, FrameKind.TAIL})
 _BOM = b"\xef\xbb\xbf"
@@ -52,55 +50,72 @@ class Message(NamedTuple):
         return self.payload if isinstance(self.payload, dict) else {}
 
 
-@dataclass(frozen=True)
-class Response:
-    """The frames of one response, and what they say. Each part is read once, when it is used."""
+class LiveResponse:
+    """A response as its frames arrive: its head, its body if it is no stream, and its end."""
 
-    frames: tuple[Frame, ...]
-    #: Levels of nesting of JSON that are read.
-    max_depth: int
+    def __init__(self) -> None:
+        #: The HTTP status, 0 without a response head; names of headers in lower case.
+        self.status = 0
+        self.headers: Mapping[str, str] = {}
+        self.head_seq: int | None = None
+        #: One buffer: pieces would have to be joined, which takes their size again.
+        self.body = bytearray()
+        #: Whether a body that is no stream, and whether anything of a stream was received.
+        self.has_body = self.has_blocks = False
+        #: Whether it ended as its framing requires.
+        self.ended = False
 
-    @property
-    def status(self) -> int:
-        """Return the HTTP status, 0 without a response head."""
-        return self._head[0]
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """Return the headers; names in lower case."""
-        return self._head[1]
-
-    @cached_property
-    def _head(self) -> tuple[int, Mapping[str, str]]:
-        head = next((frame for frame in self.frames if frame.kind is FrameKind.HEAD), None)
-        return read_head(head.data) if head else (0, {})
-
-    @cached_property
-    def head_seq(self) -> int | None:
-        return next((frame.seq for frame in self.frames if frame.kind is FrameKind.HEAD), None)
+    def add(self, frame: Frame) -> None:
+        kind = frame.kind
+        if kind is FrameKind.EVENT or kind is FrameKind.COMMENT or kind is FrameKind.TAIL:
+            self.has_blocks = True
+        elif kind is FrameKind.BODY:
+            self.has_body = True
+            self.body += frame.data
+        elif kind is FrameKind.HEAD:
+            self.status, self.headers = read_head(frame.data)
+            self.head_seq = frame.seq
+        elif kind is FrameKind.END:
+            self.ended = True
 
     @property
     def media_type(self) -> str:
         """Return the media type in lower case without parameters, "" without one."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
-    @cached_property
-    def kinds(self) -> frozenset[FrameKind]:
-        """Return the kinds of its frames."""
-        return frozenset(frame.kind for frame in self.frames)
-
     @property
-    def ended(self) -> bool:
-        """Return whether the response ended as its framing requires."""
-        return FrameKind.END in self.kinds
+    def announces_stream(self) -> bool:
+        return self.headers.get("content-type", "").lower().startswith("text/event-stream")
 
     @property
     def streamed(self) -> bool:
         """Return whether it is a stream, or was announced as one and has no body."""
-        if not self.kinds.isdisjoint(_STREAM_KINDS):
-            return True
-        content_type = self.headers.get("content-type", "").lower()
-        return FrameKind.BODY not in self.kinds and content_type.startswith("text/event-stream")
+        return self.has_blocks or (self.announces_stream and not self.has_body)
+
+    def take_text(self) -> tuple[str, bool]:
+        """Return the text of the body, and whether it is valid UTF-8; the body is released."""
+        body, self.body = self.body, bytearray()
+        try:
+            return body.decode("utf-8-sig"), True
+        except UnicodeDecodeError:
+            return body.decode("utf-8-sig", "replace"), False
+
+
+class Response(LiveResponse):
+    """A response whose frames are stored. Its messages are read once, when they are used."""
+
+    def __init__(self, frames: tuple[Frame, ...], max_depth: int) -> None:
+        """`max_depth` is the levels of nesting of JSON that are read."""
+        super().__init__()
+        self.frames = frames
+        self._max_depth = max_depth
+        for frame in frames:
+            self.add(frame)
+
+    @cached_property
+    def kinds(self) -> frozenset[FrameKind]:
+        """Return the kinds of its frames."""
+        return frozenset(frame.kind for frame in self.frames)
 
     @property
     def is_json_lines(self) -> bool:
@@ -141,16 +156,15 @@ class Response:
 
     def _document(self) -> Iterator[Message]:
         """Yield a single body; of a broken transfer only if the JSON is complete."""
-        body = b"".join(frame.data for frame in self.frames if frame.kind is FrameKind.BODY)
-        text = body.removeprefix(_BOM).decode("utf-8", "replace")
+        has_bom = self.body.startswith(_BOM)
+        text, valid = self.take_text()
         for frame in self.frames:
             ended = frame.kind is FrameKind.END and bool(text.strip())
-            if ended or (frame.kind is FrameKind.ERROR and is_json(text, self.max_depth)):
-                valid = is_utf8(body)
+            if ended or (frame.kind is FrameKind.ERROR and is_json(text, self._max_depth)):
                 payload, reason, undecided = self._decode(text, document=True, utf8=valid)
                 yield Message(
                     frame.seq, None, payload, text, reason, True, undecided,
-                    valid, body.startswith(_BOM), True, self._decoder.is_clean,
+                    valid, has_bom, True, self._decoder.is_clean,
                 )  # fmt: skip
                 return
 
@@ -158,7 +172,7 @@ class Response:
         self, text: str, *, document: bool = False, utf8: bool = True
     ) -> tuple[Any, str, bool]:
         """Return the value of a text, why it has none, and whether it exceeds a limit."""
-        if json_decoder.exceeds_depth(text, self.max_depth) or json_decoder.has_too_many_values(
+        if json_decoder.exceeds_depth(text, self._max_depth) or json_decoder.has_too_many_values(
             text
         ):
             return None, "The JSON is too large.", True
@@ -187,3 +201,35 @@ def request_headers(frames: tuple[Frame, ...]) -> Mapping[str, str]:
     """Return the headers of the last call, names in lower case."""
     call = next((frame for frame in reversed(frames) if frame.kind is FrameKind.CALL), None)
     return read_head(call.data.partition(b"\r\n\r\n")[0])[1] if call else {}
+
+
+def read_head(data: bytes) -> tuple[int, Mapping[str, str]]:
+    """Return status (0 if there is none) and headers of a response head, names in lower case."""
+    status_line, *lines = data.decode("latin-1").split("\r\n")
+    words = status_line.split(None, 2)
+    status = words[1] if len(words) > 1 else ""
+    headers: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        if name:
+            headers.setdefault(name.strip().lower(), value.strip())
+    # Python cannot convert a number of some thousands of digits.
+    return int(status[:9]) if status.isascii() and status.isdigit() else 0, headers
+
+
+def is_json(text: str, max_depth: int) -> bool:
+    if json_decoder.exceeds_depth(text, max_depth):
+        return False
+    try:
+        json_decoder.decode(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from playground.protocols.frames import Frame
-from playground.protocols.http import read_head
+from playground.protocols.response import read_head
 
 #: Name of the header (3.2.1).
 HEADER = "traceparent"

@@ -26,8 +26,8 @@ from playground.protocols import lenient
 from playground.protocols.diff.json_values import Values
 from playground.protocols.events import Event, Failure, Message, Result, event_label
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
-from playground.protocols.http import read_head
 from playground.protocols.nlweb.requests import previous_queries
+from playground.protocols.response import read_head
 from playground.reference.explanations import event_reference
 from playground.stored_runs import event_at, frame_at, read_events
 from playground.transport.sse_reference import NotAStreamError

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 from playground.conformance.rule_input import MAX_DEPTH, MAX_PARTS
 from playground.protocols import jsonrpc, sse
 from playground.protocols.frames import LAST_KINDS, Frame, FrameKind
-from playground.protocols.http import read_head
 from playground.protocols.jsonrpc import MessageKind
 from playground.protocols.mcp.messages import CALL, DISCOVER, SentMessage, read_call
 from playground.protocols.mcp.versions import is_stateless
-from playground.protocols.response import Message, Response
+from playground.protocols.response import Message, Response, read_head
 
 
 class LocatedMessage(NamedTuple):

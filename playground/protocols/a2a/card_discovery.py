@@ -15,9 +15,10 @@ from playground.protocols.a2a.card import MAX_BYTES, AgentCard, is_card, read_ca
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Outcome
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.http import USER_AGENT, is_utf8, merge_headers, read_head
+from playground.protocols.http import USER_AGENT, merge_headers
 from playground.protocols.origins import same_origin
 from playground.protocols.problems import Problem, Stage
+from playground.protocols.response import LiveResponse
 
 WELL_KNOWN = "/.well-known/agent-card.json"
 #: The path up to A2A 0.2.
@@ -57,10 +58,7 @@ class CardResponse:
 
     def __init__(self, max_depth: int) -> None:
         self._max_depth = max_depth
-        self._status = 0
-        self._headers: Mapping[str, str] = {}
-        self._body: list[bytes] = []
-        self._size = 0
+        self._response = LiveResponse()
         #: The card, once it is received.
         self.card: AgentCard | None = None
         #: What was received instead, for the end of a sentence.
@@ -75,48 +73,43 @@ class CardResponse:
         """
         if self.is_over:
             return False
-        if frame.kind is FrameKind.HEAD:
-            self._status, self._headers = read_head(frame.data)
-        elif frame.kind in (FrameKind.BODY, FrameKind.EVENT, FrameKind.TAIL):
-            self._add(frame.data)
-        elif frame.kind is FrameKind.END:
+        self._response.add(frame)
+        if frame.kind in (FrameKind.EVENT, FrameKind.TAIL):
+            self._response.body += frame.data  # A card can be labelled as anything.
+        if len(self._response.body) > MAX_BYTES:
+            self.received = f"exceeds the limit of {MAX_BYTES:,} bytes for agent cards"
             self.is_over = True
+        elif self._response.ended:
             self._read()
+            self.is_over = True
+        if self.is_over:
+            self._response.body = bytearray()
         return self.is_over
 
     @property
     def status(self) -> int:
         """The HTTP status, 0 until it is received."""
-        return self._status
-
-    def _add(self, data: bytes) -> None:
-        self._size += len(data)
-        if self._size > MAX_BYTES:
-            self._body = []
-            self.received = f"exceeds the limit of {MAX_BYTES:,} bytes for agent cards"
-            self.is_over = True
-        else:
-            self._body.append(data)
+        return self._response.status
 
     def _read(self) -> None:
-        if self._status // 100 == 3:
-            url = self._headers.get("location", "").strip()[:200] or "an unspecified URL"
-            self.received = f"redirects to {url} (HTTP {self._status}); redirects aren’t followed"
-        elif self._status != 200:
-            self.received = f"returned HTTP {self._status}"
+        status, headers = self._response.status, self._response.headers
+        if status // 100 == 3:
+            url = headers.get("location", "").strip()[:200] or "an unspecified URL"
+            self.received = f"redirects to {url} (HTTP {status}); redirects aren’t followed"
+        elif status != 200:
+            self.received = f"returned HTTP {status}"
         else:
-            self._read_body(b"".join(self._body).removeprefix(b"\xef\xbb\xbf"))
-        self._body = []
+            self._read_body()
 
-    def _read_body(self, body: bytes) -> None:
-        text = body.decode("utf-8", "replace")
+    def _read_body(self) -> None:
+        text, is_valid = self._response.take_text()
         if json_decoder.exceeds_depth(text, self._max_depth):
             self.received = "is JSON that is nested too deeply"
             return
         try:
             value = json_decoder.decode(text)
         except (ValueError, RecursionError) as error:
-            self.received, _ = unreadable.describe_body(text, error, utf8=is_utf8(body))
+            self.received, _ = unreadable.describe_body(text, error, utf8=is_valid)
             return
         if is_card(value):
             self.card = read_card(value)

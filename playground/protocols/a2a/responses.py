@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from playground.protocols import error_documents, json_decoder, jsonrpc
 from playground.protocols.a2a.reader import A2AReader, is_submitted
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Note, Outcome, Unknown
-from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import HttpExchange
 from playground.protocols.jsonrpc import Deviation, MessageKind
 
@@ -21,13 +20,6 @@ class RpcResponse(HttpExchange):
 
     def __init__(self, reader: A2AReader, request_id: Any, *, max_depth: int) -> None:
         super().__init__(HttpCall("", ""), RpcReader(reader, request_id), max_depth=max_depth)
-        #: Whether the response ended as its framing says.
-        self.ended = False
-
-    def receive(self, frame: Frame) -> Sequence[Event]:
-        """Never raises on an agent's data."""
-        self.ended = self.ended or frame.kind is FrameKind.END
-        return super().receive(frame)
 
 
 class RpcReader:

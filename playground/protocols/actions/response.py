@@ -66,21 +66,20 @@ class ActionExchange(HttpExchange):
         """Failure or answer by the status; none for a redirect."""
         if self._failed:
             return Outcome.FAILURE
-        return Outcome.NONE if self._status // 100 == 3 else super().outcome
+        return Outcome.NONE if self.status // 100 == 3 else super().outcome
 
     @property
     def _failed(self) -> bool:
-        return self._status >= 400
+        return self.status >= 400
 
     def _tail(self, frame: Frame) -> Sequence[Event]:
         """Return the event of data after the last blank line, which text may end with."""
-        self._streamed = True
-        if sse.Block(frame.data).is_comment:
-            return ()
-        return self._event(frame)
+        return () if sse.Block(frame.data).is_comment else self._event(frame)
 
     def _end(self, frame: Frame) -> Sequence[Event]:
-        events = self._document(frame.seq) if not self._streamed else self._failure(frame.seq)
+        events = (
+            self._document(frame.seq) if not self._response.has_blocks else self._failure(frame.seq)
+        )
         if self._problem is None:
             self._reader.end()
         return events
@@ -89,8 +88,8 @@ class ActionExchange(HttpExchange):
         return super()._error(frame) or self._failure(frame.seq)
 
     def _document(self, seq: int) -> Sequence[Event]:
-        size = len(self._body)
-        text, is_valid = self._take_text()
+        size = len(self._response.body)
+        text, is_valid = self._response.take_text()
         if not text.strip():
             return self._empty(seq)
         if json_decoder.exceeds_depth(text, self._max_depth):
@@ -107,7 +106,7 @@ class ActionExchange(HttpExchange):
         """Return the event of a response without a body: its status."""
         if self._failed:
             return self._failure(seq)
-        return () if self._status // 100 == 3 else [Note(seq, "empty", {"status": self._status})]
+        return () if self.status // 100 == 3 else [Note(seq, "empty", {"status": self.status})]
 
     def _no_json(
         self, seq: int, text: str, error: ValueError | RecursionError, binary: int | None
@@ -118,7 +117,7 @@ class ActionExchange(HttpExchange):
             is_prose = what == unreadable.PROSE
             said = text.strip() if is_prose else f"{self._status_text}. The response body {what}."
             return self._failure(seq, said, raw=text)
-        media_type = self._headers.get("content-type", "").partition(";")[0].strip().lower()
+        media_type = self._response.media_type
         if binary is not None:
             reason = f"The response body is {binary:,} bytes of binary data."
             return [Unknown(seq, media_type or "body", None, reason)]
@@ -131,10 +130,10 @@ class ActionExchange(HttpExchange):
         if not self._failed:
             return ()
         text = message or f"{self._status_text}."
-        return [Failure(seq, f"HTTP {self._status}", text, details, raw or details)]
+        return [Failure(seq, f"HTTP {self.status}", text, details, raw or details)]
 
     @property
     def _status_text(self) -> str:
-        phrase = REASON_PHRASES.get(self._status)
+        phrase = REASON_PHRASES.get(self.status)
         suffix = f" ({phrase})" if phrase else ""
-        return f"The server returned HTTP {self._status}{suffix}"
+        return f"The server returned HTTP {self.status}{suffix}"

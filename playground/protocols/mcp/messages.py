@@ -16,7 +16,7 @@ from playground import __version__
 from playground.protocols import jsonrpc, lenient
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Target
-from playground.protocols.http import USER_AGENT, encode, merge_headers, read_head
+from playground.protocols.http import USER_AGENT, encode, merge_headers
 from playground.protocols.mcp.resumption import LAST_EVENT_ID
 from playground.protocols.mcp.versions import (
     OFFERED_VERSION,
@@ -24,6 +24,7 @@ from playground.protocols.mcp.versions import (
     has_version_header,
     is_stateless,
 )
+from playground.protocols.response import read_head
 
 DISCOVER, INITIALIZE, INITIALIZED = "server/discover", "initialize", "notifications/initialized"
 LIST, CALL = "tools/list", "tools/call"

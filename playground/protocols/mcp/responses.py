@@ -68,8 +68,6 @@ class McpResponse(HttpExchange):
         self.position: StreamPosition = resumes.position if resumes else StreamPosition()
         #: Whether the first event of a stream is that of the older transport; None before it.
         self.is_old_transport: bool | None = None
-        #: Whether the response ended as its framing says.
-        self.ended = False
         #: The beginning of a body that was no stream.
         self.text = ""
 
@@ -78,30 +76,19 @@ class McpResponse(HttpExchange):
         return self._messages.answer
 
     @property
-    def status(self) -> int:
-        """The HTTP status, 0 until it is received."""
-        return self._status
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """The headers of the response, names in lower case."""
-        return self._headers
-
-    @property
     def is_resumption(self) -> bool:
         return self._resumes is not None
 
     @property
     def session(self) -> str:
         """The session id in the headers of the first response that has one, "" for none."""
-        own = self._headers.get(SESSION_HEADER.lower(), "")
+        own = self.headers.get(SESSION_HEADER.lower(), "")
         return (self._resumes.session if self._resumes else "") or own
 
     @property
     def is_stream(self) -> bool:
         """Return whether the headers announce a stream."""
-        media_type = self._headers.get("content-type", "").lower()
-        return self._status // 100 == 2 and media_type.startswith("text/event-stream")
+        return self.status // 100 == 2 and self._response.announces_stream
 
     @property
     def has_message(self) -> bool:
@@ -117,15 +104,15 @@ class McpResponse(HttpExchange):
         return (
             self._sent.wants_answer
             and self.answer is None
-            and (self._streamed or self._is_silent_stream())
-            and self._status // 100 == 2
+            and self._response.streamed
+            and self.status // 100 == 2
             and bool(self.position.last_event_id)
             and not is_stateless(self._sent.version)
         )
 
     @property
     def streamed(self) -> bool:
-        return self._streamed
+        return self._response.has_blocks
 
     def receive(self, frame: Frame) -> Sequence[Event]:
         """Never raises on an agent's data."""
@@ -133,12 +120,11 @@ class McpResponse(HttpExchange):
             self._messages.in_stream = True
         events = super().receive(frame)
         if frame.kind is FrameKind.HEAD:
-            self._messages.is_http_error = self._status >= 400
+            self._messages.is_http_error = self.status >= 400
         return events
 
     def _event(self, frame: Frame) -> Sequence[Event]:
         """Read an event; one without data, such as the priming event, carries no message."""
-        self._streamed = True
         messages: list[sse.ServerSentEvent] = []
         for event in sse.parse_all(frame.data):
             if self.is_old_transport is None:
@@ -150,14 +136,12 @@ class McpResponse(HttpExchange):
         return self._read(frame.seq, *messages)
 
     def _tail(self, frame: Frame) -> Sequence[Event]:
-        self._streamed = True
         return super()._tail(frame) if sse.parse(frame.data).data.strip() else ()
 
     def _end(self, frame: Frame) -> Sequence[Event]:
-        self.ended = True
         self._messages.in_stream = False
-        self.text = self._body[:_SHOWN].decode("utf-8", "replace")
-        if not self._sent.wants_answer and not self.text.strip() and self._status // 100 == 2:
+        self.text = self._response.body[:_SHOWN].decode("utf-8", "replace")
+        if not self._sent.wants_answer and not self.text.strip() and self.status // 100 == 2:
             return ()
         return [*super()._end(frame), *self._messages.settle(frame.seq)]
 

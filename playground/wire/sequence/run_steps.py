@@ -17,9 +17,10 @@ from playground.models import Run
 from playground.protocols import jsonrpc
 from playground.protocols.events import Completed, Event, Note, Started, event_label
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.http import REASON_PHRASES, read_head
+from playground.protocols.http import REASON_PHRASES
 from playground.protocols.mcp import messages
 from playground.protocols.problems import Problem
+from playground.protocols.response import read_head
 from playground.stored_runs import RunReaders, once_per_run
 from playground.ui.formatting import kind_label, milliseconds
 from playground.wire.sequence.diagram import one_line
