@@ -8,8 +8,9 @@ from typing import Any
 from playground.conformance.findings import Level
 from playground.conformance.nlweb.answers import OLD_NAME, is_content_alone
 from playground.conformance.nlweb.selectors import any_response, blocks, content
-from playground.conformance.response_parts import RESULTS, DecodedPayload, Location
+from playground.conformance.response_parts import RESULTS
 from playground.conformance.rule import Inconclusive, RuleIssue, Violation, must, should
+from playground.conformance.rule_input import Location
 from playground.conformance.schema import (
     MAX_GROUPS,
     SchemaFilter,
@@ -19,6 +20,7 @@ from playground.conformance.schema import (
 )
 from playground.conformance.shape import Place
 from playground.conformance.transcript import Transcript
+from playground.protocols.response import Message
 
 #: The most parts of one list within a response that are validated.
 _MAX_PARTS = 200
@@ -63,7 +65,7 @@ def schema_action(t: Transcript) -> Iterator[RuleIssue]:
     yield from _filtered_violations(t.version, "action", t.actions)
 
 
-def _named_events(t: Transcript) -> list[DecodedPayload]:
+def _named_events(t: Transcript) -> list[Message]:
     """Yield the messages with a schema. Items of results are checked by other rules."""
     schemas = schema_names(t.version)
     return [
@@ -131,9 +133,7 @@ def schema_reply(t: Transcript) -> Iterator[RuleIssue]:
         yield Inconclusive(f"Only the first {_MAX_PARTS} parts were validated against the schema.")
 
 
-def _document_violations(
-    t: Transcript, document: DecodedPayload
-) -> Generator[RuleIssue, None, bool]:
+def _document_violations(t: Transcript, document: Message) -> Generator[RuleIssue, None, bool]:
     """Yield the violations of a whole response; return whether it was cut."""
     members = document.members
     if t.version == "0.54" and OLD_NAME in members:

@@ -12,7 +12,6 @@ from typing import Any
 
 from playground.conformance.findings import Level
 from playground.conformance.nlweb.selectors import VERSIONS, content
-from playground.conformance.response_parts import DecodedPayload
 from playground.conformance.rule import (
     Inconclusive,
     RuleIssue,
@@ -41,6 +40,7 @@ from playground.conformance.shape import (
 from playground.conformance.transcript import Transcript
 from playground.conformance.values import is_nonempty_text
 from playground.protocols.frames import BODY_KINDS, FrameKind
+from playground.protocols.response import Message
 
 _BOM = b"\xef\xbb\xbf"
 #: A byte order mark at the start of a line.
@@ -63,7 +63,7 @@ _with_events = RuleFactory[Transcript]("", VERSIONS, _has_events)
 _nlweb_stream = RuleFactory[Transcript]("", VERSIONS, lambda t: _has_events(t) and t.has_response)
 
 
-def _named(t: Transcript, name: str) -> list[DecodedPayload]:
+def _named(t: Transcript, name: str) -> list[Message]:
     return [message for message in t.messages if message.name == name]
 
 
@@ -139,7 +139,7 @@ def stream_events_known(t: Transcript) -> Iterator[RuleIssue]:
             )
 
 
-def _is_misnamed_result(message: DecodedPayload) -> bool:
+def _is_misnamed_result(message: Message) -> bool:
     """Return whether an event with a name like results or result_item has data, or an item."""
     has_items = bool(message.members or isinstance(message.payload, list))
     named_so = _LIKE_RESULT.fullmatch(message.name or "") is not None
@@ -151,7 +151,7 @@ def _left_open(t: Transcript, _: Place) -> Level | None:
     return Level.INFO if is_left_open else None
 
 
-def _after(t: Transcript, name: str) -> tuple[DecodedPayload, ...]:
+def _after(t: Transcript, name: str) -> tuple[Message, ...]:
     """Return the messages after the first event of a name."""
     at = next((at for at, message in enumerate(t.messages) if message.name == name), None)
     return () if at is None else t.messages[at + 1 :]
