@@ -32,9 +32,6 @@ _CONTENT = ("results", "content", "structuredData")
 OLD_NAME = "structured_data"
 #: A language tag: its first subtag is compared.
 _LANGUAGE = re.compile(r"\s*([A-Za-z]{2,3})(?![A-Za-z0-9_])")
-_LANGUAGE_MEMBERS = ("inLanguage", "@language", "language", "content-language")
-
-
 #: For rules on answers, and on those in a single document of a listed format.
 _answer = RuleFactory[Transcript]("", VERSIONS, lambda t: t.has_response and t.kind == "answer")
 _document = RuleFactory[Transcript](
@@ -58,29 +55,29 @@ def answer_content(t: Transcript) -> Iterator[RuleIssue]:
     """
     if (document := t.document) is None:
         return
-    members, seq = document.members, document.seq
+    given, seq = document.members, document.seq
     whole = ("results", OLD_NAME) if t.version == "0.54" else ("results",)
     names = dict.fromkeys((*_CONTENT, *whole))
     for name in names:
-        if name in members and not isinstance(members[name], list):
-            actual = type_with_article(members[name])
+        if name in given and not isinstance(given[name], list):
+            actual = type_with_article(given[name])
             yield Violation(f"{name} is {actual}; expected an array.", seq, f"/{name}")
-    if members.keys().isdisjoint(names):
+    if given.keys().isdisjoint(names):
         message = "Add a results array; leave it empty if nothing was found."
         yield missing(t, message, seq, "/results")
-    elif members.keys().isdisjoint(whole):
+    elif given.keys().isdisjoint(whole):
         for name in _CONTENT[1:]:
-            if name not in members and not (name == "structuredData" and is_content_alone(t)):
+            if name not in given and not (name == "structuredData" and is_content_alone(t)):
                 yield Violation(f"The format {_APP} also requires {name}.", seq, f"/{name}")
 
 
 def is_content_alone(t: Transcript) -> bool:
     """Return whether this is an answer in the form of the example in appendix A.3 of 0.55."""
-    members = t.document.members if t.document else {}
+    given = t.document.members if t.document else {}
     return (
-        isinstance(members.get("content"), list)
-        and bool(members["content"])
-        and members.keys().isdisjoint(("results", "structuredData"))
+        isinstance(given.get("content"), list)
+        and bool(given["content"])
+        and given.keys().isdisjoint(("results", "structuredData"))
         and not any(present(blocks, "response_format")(t))
         and t.prefer("response_format") != _APP
     )
@@ -280,14 +277,17 @@ def _requested_languages(t: Transcript) -> list[str]:
     return _languages(t.prefer("accept-language") or header)
 
 
+_language_members = present(
+    lambda t: (*t.metas, *t.items), "inLanguage", "@language", "language", "content-language"
+)
+
+
 def _languages_of(t: Transcript) -> Iterator[Place]:
     """Yield the languages that a response declares: a list of them at each place."""
-    header = t.head_seq or 0, "", {"language": t.headers.get("content-language")}
-    for seq, pointer, value in (header, *t.metas, *t.items):
-        members = value if isinstance(value, dict) else {}
-        for name in _LANGUAGE_MEMBERS:
-            if languages := _languages(members.get(name)):
-                yield seq, pointer and f"{pointer}/{name}", languages
+    header = t.head_seq or 0, "", t.headers.get("content-language")
+    for seq, pointer, value in (header, *_language_members(t)):
+        if languages := _languages(value):
+            yield seq, pointer, languages
 
 
 @content.rule(

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from playground.conformance.findings import Level
-from playground.conformance.nlweb.selectors import VERSIONS, content
+from playground.conformance.nlweb.selectors import VERSIONS, blocks, content
 from playground.conformance.rule import (
     Inconclusive,
     RuleIssue,
@@ -35,6 +35,7 @@ from playground.conformance.shape import (
     members,
     never,
     one_of,
+    present,
     those,
 )
 from playground.conformance.transcript import Transcript
@@ -47,9 +48,7 @@ _BOM = b"\xef\xbb\xbf"
 _BOM_AT_LINE = re.compile(rb"(?<![^\r\n])" + _BOM)
 #: Names like that of the event result.
 _LIKE_RESULT = re.compile(r"(?:search[-_. ]?)?(?:(?:result|item)s?[-_. ]?){1,2}", re.IGNORECASE)
-
-
-#: The requirement of most rules: in 0.54 streams are shown in examples only.
+#: The requirement of most rules: 0.54 shows the events in examples only.
 _DEFINED = (must("6.1"), should("HTTP examples 5"))
 
 
@@ -73,7 +72,8 @@ def _events(name: str) -> Selector[Transcript]:
 
 
 def _repeated(name: str) -> Selector[Transcript]:
-    return lambda t: list(_events(name)(t))[1:]
+    """Select the events of a name after the first one."""
+    return lambda t: islice(_events(name)(t), 1, None)
 
 
 def _meta(name: str) -> Selector[Transcript]:
@@ -93,8 +93,13 @@ def _names(t: Transcript) -> Iterator[Place]:
     return ((message.seq, "", message.name) for message in t.messages)
 
 
-def _is_true(value: Any) -> bool:
-    return value is True
+def _after(t: Transcript, name: str) -> tuple[Message, ...]:
+    """Return the messages after the first event of a name."""
+    at = next((at for at, message in enumerate(t.messages) if message.name == name), None)
+    return () if at is None else t.messages[at + 1 :]
+
+
+# Data and names
 
 
 def _without_data(t: Transcript) -> Iterator[Place]:
@@ -129,14 +134,15 @@ def stream_events_known(t: Transcript) -> Iterator[RuleIssue]:
     has_results = not t.has_own_format
     for message in t.messages:
         if message.name is not None and message.name not in known:
-            is_result = has_results and _is_misnamed_result(message)
-            yield Violation(
+            text = (
                 f'NLWeb {t.version} does not define the event "{message.name[:60]}", so clients '
                 f"ignore it. It defines {', '.join(known)}."
-                + (" Send each result as a result event." if is_result else ""),
-                message.seq,
-                level=Level.SHOULD if is_result else None,
             )
+            if has_results and _is_misnamed_result(message):
+                text += " Send each result as a result event."
+                yield Violation(text, message.seq, level=Level.SHOULD)
+            else:
+                yield Violation(text, message.seq)
 
 
 def _is_misnamed_result(message: Message) -> bool:
@@ -146,18 +152,17 @@ def _is_misnamed_result(message: Message) -> bool:
     return (named_so and has_items) or {"index", "item"} <= message.members.keys()
 
 
+# The start and the end
+
+
 def _left_open(t: Transcript, _: Place) -> Level | None:
+    """Return "info" where 0.54 leaves open that there is a start event."""
     is_left_open = t.version == "0.54" and t.metas and not _named(t, "start")
     return Level.INFO if is_left_open else None
 
 
-def _after(t: Transcript, name: str) -> tuple[Message, ...]:
-    """Return the messages after the first event of a name."""
-    at = next((at for at, message in enumerate(t.messages) if message.name == name), None)
-    return () if at is None else t.messages[at + 1 :]
-
-
-# The end
+def _is_true(value: Any) -> bool:
+    return value is True
 
 
 def _unfinished_end(t: Transcript) -> Iterator[Place]:
@@ -186,21 +191,14 @@ def stream_meta_agrees(t: Transcript) -> Iterator[RuleIssue]:
 
     A stream may end with a failure.
     """
-    blocks = [(each, each.value) for each in t.metas if isinstance(each.value, dict)]
     for name in ("response_type", "response_format", "version"):
-        named = [(each, meta[name]) for each, meta in blocks if is_nonempty_text(meta.get(name))]
-        if not named:
-            continue
-        last = _comparable(named[-1][1])
-        for (seq, pointer, _), value in named[:-1]:
-            kinds = (_comparable(value), last)
-            if kinds[0] != last and not (name == "response_type" and "failure" in kinds):
+        places = those(present(blocks, name), is_nonempty_text)(t)
+        named = [(seq, pointer, value.strip().lower()) for seq, pointer, value in places]
+        for seq, pointer, value in named[:-1]:
+            kinds = (value, named[-1][2])
+            if value != kinds[1] and not (name == "response_type" and "failure" in kinds):
                 message = f"{name} differs from that of the last event. Send the same value."
-                yield Violation(message, seq, f"{pointer}/{name}")
-
-
-def _comparable(value: str) -> str:
-    return value.strip().lower()
+                yield Violation(message, seq, pointer)
 
 
 # Errors
@@ -217,11 +215,8 @@ def error_event(t: Transcript) -> Iterator[RuleIssue]:
     for message in _named(t, "error"):
         if not isinstance(message.members.get("error"), dict):
             actual = "missing" if "error" not in message.members else "not an object"
-            yield Violation(
-                f'error is {actual}. Send {{"error": {{"code": …, "message": …}}}}.',
-                message.seq,
-                "/error" if message.members else "",
-            )
+            text = f'error is {actual}. Send {{"error": {{"code": …, "message": …}}}}.'
+            yield Violation(text, message.seq, "/error" if message.members else "")
 
 
 @_nlweb_stream.rule(
@@ -236,10 +231,8 @@ def error_event_last(t: Transcript) -> Iterator[RuleIssue]:
     rest = [message for message in _after(t, "error") if message.name != "complete"]
     if rest:
         count = "one more event" if len(rest) == 1 else f"{len(rest)} more events"
-        yield Violation(
-            f"The stream continued after this error with {count}, which is allowed.",
-            _named(t, "error")[0].seq,
-        )
+        text = f"The stream continued after this error with {count}, which is allowed."
+        yield Violation(text, _named(t, "error")[0].seq)
 
 
 # Transfer: whether a stream was requested, and what standard clients read of its bytes
@@ -257,11 +250,10 @@ def stream_closed(t: Transcript) -> Iterator[RuleIssue]:
         yield Inconclusive("The stream was truncated.", tails[0].seq if tails else None)
         return
     for frame in tails:
-        yield Violation(
-            "The last event is incomplete and clients discard it. End each event with a blank "
-            "line.",
-            frame.seq,
+        message = (
+            "The last event is incomplete and clients discard it. End each event with a blank line."
         )
+        yield Violation(message, frame.seq)
 
 
 def _marks(t: Transcript) -> Iterator[Place]:
@@ -281,10 +273,8 @@ def stream_compression(t: Transcript) -> Iterator[RuleIssue]:
     """Compression buffers events, which delays them."""
     encoding = t.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity"):
-        yield Violation(
-            f"The stream is compressed ({encoding[:40]}), which may delay events.",
-            t.head_seq,
-        )
+        message = f"The stream is compressed ({encoding[:40]}), which may delay events."
+        yield Violation(message, t.head_seq)
 
 
 @content.rule(
@@ -300,17 +290,16 @@ def streaming_honoured(t: Transcript) -> Iterator[RuleIssue]:
     """
     wanted = t.prefer("streaming")
     if wanted and not t.streamed and "structuredData" not in t.parts:
+        message = (
+            "prefer.streaming is true, but the response is a single document. Send it as events."
+        )
         level = Level.INFO if _is_acceptable(t) else None
-        yield Violation(
-            "prefer.streaming is true, but the response is a single document. Send it as events.",
-            t.head_seq,
-            level=level,
-        )
+        yield Violation(message, t.head_seq, level=level)
     elif not wanted and t.streamed:
-        yield Violation(
-            "prefer.streaming is false, but the response is a stream. Return one JSON document.",
-            t.head_seq,
+        message = (
+            "prefer.streaming is false, but the response is a stream. Return one JSON document."
         )
+        yield Violation(message, t.head_seq)
 
 
 def _is_acceptable(t: Transcript) -> bool:
@@ -366,11 +355,8 @@ def result_index_gapless(t: Transcript) -> Iterator[RuleIssue]:
     expected = 0
     for index, seq in sorted({index: seq for seq, index in _indexes(t)}.items()):
         if index > expected:
-            yield Violation(
-                f"Index {_short(expected)} is missing. Number results from 0 without gaps.",
-                seq,
-                "/index",
-            )
+            message = f"Index {_short(expected)} is missing. Number results from 0 without gaps."
+            yield Violation(message, seq, "/index")
         expected = index + 1
 
 
@@ -386,12 +372,11 @@ def result_order(t: Transcript) -> Iterator[RuleIssue]:
     highest = -1
     for seq, index in _indexes(t):
         if index < highest:
-            yield Violation(
+            message = (
                 f"Index {_short(index)} was sent after {_short(highest)}. This is allowed; "
-                "clients sort results by index.",
-                seq,
-                "/index",
+                "clients sort results by index."
             )
+            yield Violation(message, seq, "/index")
         highest = max(highest, index)
 
 
