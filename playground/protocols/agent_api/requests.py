@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from playground.protocols import schema_check, schemas
+from playground.protocols import lenient, schema_check, schemas
 from playground.protocols.agent_api import versions
 from playground.protocols.events import ToolCall
 from playground.protocols.exchange import RequestProblem
@@ -61,10 +61,10 @@ def wants_stream(document: Document) -> bool:
 
 def messages_of(document: Any) -> list[Mapping[str, Any]]:
     """Return the messages of a request that are objects."""
-    entries = document.get("input") if isinstance(document, Mapping) else None
+    entries = lenient.members(document).get("input")
     if isinstance(entries, str):
         return [user_message(entries)]
-    return [entry for entry in _list(entries) if isinstance(entry, Mapping)]
+    return [entry for entry in lenient.items(entries) if isinstance(entry, Mapping)]
 
 
 def parts_of(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -72,14 +72,14 @@ def parts_of(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     content = entry.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return [part for part in _list(content) if isinstance(part, Mapping)]
+    return [part for part in lenient.items(content) if isinstance(part, Mapping)]
 
 
 def text_of_request(document: Any) -> str:
     """Return the text of a request: the user's latest text or answer to a call, "" for none."""
     found = ""
     for entry in messages_of(document):
-        kind = entry.get("type")
+        kind = lenient.text(entry.get("type"))
         if entry.get("role", "user") == "user" or kind in _RESPONSE_MEMBERS:
             found = " ".join(_texts(entry, kind)) or found
     return found
@@ -89,23 +89,19 @@ def text_of_request(document: Any) -> str:
 _RESPONSE_MEMBERS = {"function_call_output": "output", "mcp_approval_response": "approve"}
 
 
-def _texts(entry: Mapping[str, Any], kind: Any) -> Iterator[str]:
+def _texts(entry: Mapping[str, Any], kind: str) -> Iterator[str]:
     for part in parts_of(entry):
         data = part.get("data")
-        if isinstance(text := part.get("text"), str) and text.strip():
-            yield text.strip()
-        elif isinstance(data, Mapping) and isinstance(kind, str) and kind in _RESPONSE_MEMBERS:
+        if text := lenient.text(part.get("text")).strip():
+            yield text
+        elif isinstance(data, Mapping) and kind in _RESPONSE_MEMBERS:
             yield _answer(data.get(_RESPONSE_MEMBERS[kind]))
 
 
 def _answer(value: Any) -> str:
     if isinstance(value, bool):
         return "Approved" if value else "Denied"
-    return value if isinstance(value, str) else ""
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+    return lenient.text(value)
 
 
 # The next request of a conversation
@@ -135,7 +131,7 @@ def with_input(
     A response may leave several calls to its client: the outputs of all of them go into one
     document, one message each (sections "Function Call Output" and "MCP Approval").
     """
-    document = request if isinstance(request, Mapping) else {}
+    document = lenient.members(request)
     kept = {name: value for name, value in document.items() if name not in ("input", *SESSION)}
     return {
         "input": [dict(entry) for entry in messages],
@@ -149,8 +145,8 @@ def session_context(request: Any, returned: Mapping[str, Any] | None) -> dict[st
 
     They come from the request, and from what was returned for it.
     """
-    sent = _session_members(request) if isinstance(request, Mapping) else {}
-    return {**sent, **(_session_members(returned) if returned else {})} or None
+    sent = _session_members(lenient.members(request))
+    return {**sent, **_session_members(returned or {})} or None
 
 
 def with_session_context(
@@ -198,7 +194,7 @@ def validate_request(document: Any, version: str) -> list[RequestProblem]:
 
 
 def _check_text(document: Document) -> Problems:
-    entries = _list(document.get("input"))
+    entries = lenient.items(document.get("input"))
     if entries and not any(map(_has_content, messages_of(document))):
         where = f"/input/{len(entries) - 1}/content"
         yield RequestProblem(where, "The message requires text.", "error")
@@ -206,8 +202,7 @@ def _check_text(document: Document) -> Problems:
 
 def _has_content(entry: Mapping[str, Any]) -> bool:
     for part in parts_of(entry):
-        text = part.get("text")
-        if isinstance(text, str) and text.strip():
+        if lenient.text(part.get("text")).strip():
             return True
         if part.get("type") != "text" and len(part) > 1:
             return True
@@ -216,11 +211,13 @@ def _has_content(entry: Mapping[str, Any]) -> bool:
 
 def _check_data(document: Document) -> Problems:
     """Check the data of calls, outputs and approvals (section "Tool Definitions")."""
-    for number, entry in enumerate(_list(document.get("input"))[: schema_check.MAX_ENTRIES]):
-        kind = entry.get("type") if isinstance(entry, Mapping) else None
-        if not isinstance(kind, str) or kind not in _DATA:
+    for number, entry in enumerate(
+        lenient.items(document.get("input"))[: schema_check.MAX_ENTRIES]
+    ):
+        kind = lenient.text(lenient.members(entry).get("type"))
+        if kind not in _DATA:
             continue
-        for at, part in enumerate(_list(entry.get("content"))[: schema_check.MAX_ENTRIES]):
+        for at, part in enumerate(lenient.items(entry.get("content"))[: schema_check.MAX_ENTRIES]):
             if isinstance(part, Mapping):
                 where = f"/input/{number}/content/{at}"
                 yield from _check_data_of(kind, part.get("data"), where)

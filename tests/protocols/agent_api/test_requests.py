@@ -181,6 +181,7 @@ TEXTS: list[tuple[Any, str]] = [
     ({"input": [requests.approval_message(CALL, True)]}, "Approved"),
     ({"input": [requests.approval_message(CALL, False, "Too late")]}, "Denied"),
     ({"input": [{"role": "user", "type": ["x"], "content": [{"data": {"output": 5}}]}]}, ""),
+    ({"input": [{"role": "assistant", "type": ["x"], "content": "Yes"}]}, ""),
     ({}, ""),
     (None, ""),
 ]
