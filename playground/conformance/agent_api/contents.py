@@ -8,6 +8,7 @@ from typing import Any
 from playground.conformance.agent_api.selectors import (
     has_streamed_contents,
     reported,
+    row,
     rule,
     segments,
     state_row,
@@ -30,23 +31,9 @@ from playground.conformance.rule import (
     must,
     should,
 )
-from playground.conformance.shape import those
+from playground.conformance.shape import Fix, never, those
 
 _STREAMING = "Content Streaming"
-
-
-@rule(
-    "message-announced",
-    "Content belongs to a message that is sent.",
-    must("3"),
-    when=has_streamed_contents,
-    needs_complete_response=True,
-)
-def message_announced(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """msg_id is the id of a message. Content without it belongs to the open message."""
-    absent = "No message with this id is sent. Send it with status created first."
-    for violation in reported(t, "message-announced", absent):
-        yield missing(t, *violation[:3])
 
 
 def _has_contents(t: AgentTranscript) -> bool:
@@ -201,7 +188,12 @@ def _is_same(actual: dict[str, Any], content: ContentState) -> bool:
 
 # fmt: off
 RULES = (
-    message_announced,
+    row("message-announced", "Content belongs to a message that is sent.", must("3"),
+        lambda t: t.stream_state.deviations["message-announced"],
+        {never: Fix("No message with this id is sent. Send it with status created first.",
+                    may_follow=True)},
+        when=has_streamed_contents, needs_complete_response=True,
+        why="msg_id is the id of a message. Content without it belongs to the open message."),
     state_row("message-before-content", "Messages are sent before their content.",
         should(_STREAMING), has_streamed_contents,
         "The message of this content is sent later. Send it first.",

@@ -52,7 +52,7 @@ _CONTENT_TYPES = constants.words("content", "type")[0]
 
 
 class Deviation(NamedTuple):
-    """A place that breaks a rule, and the words for the rule's sentence."""
+    """A place that breaks a rule; its value are the words for the rule's sentence."""
 
     seq: int
     pointer: str
