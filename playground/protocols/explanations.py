@@ -8,6 +8,8 @@ They are in the JSON Schema files of `playground.protocols.schemas`, beside the 
 `x-section`      section of the specification; names below inherit it
 `x-otherwise`    effect of another choice, or of omitting the name, as one sentence
 `x-values`       meanings of single values, by value
+`x-additions`    the values that the specification does not list and known agents use
+`x-addition`     true for a name that known agents use and the specification does not define
 ===============  =================================================================
 
 More annotations are for the validation of requests: see `playground.protocols.schema_check`.
