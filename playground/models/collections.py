@@ -22,6 +22,7 @@ from playground.models.columns import (
     PAIRS,
     JSONTextField,
     NameSlugField,
+    ProtocolField,
     valid_columns,
 )
 from playground.models.rows import (

@@ -67,23 +67,24 @@ class TestSchemas:
 # The oracle
 
 
-def constrained(node: Any) -> Any:
+def constrained(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema whose annotations for `schema_check` are constraints of jsonschema as well."""
-    if isinstance(node, list):
-        return [constrained(each) for each in node]
-    if not isinstance(node, dict):
-        return node
-    made = {keyword: constrained(value) for keyword, value in node.items()}
-    members = node.get("properties")
-    if isinstance(members, dict):
-        missed = [name for name, each in members.items() if "x-missing" in each]
-        made["required"] = list(dict.fromkeys((*node.get("required", ()), *missed)))
-    if "x-missing" in node:
-        made.setdefault("pattern", r"\S")
-    if "x-closed" in node:
+    made = {**schema}
+    for keyword in ("items", "then"):
+        if keyword in schema:
+            made[keyword] = constrained(schema[keyword])
+    for keyword in ("properties", "$defs"):
+        members = schema.get(keyword, {}).items()
+        made[keyword] = {name: constrained(each) for name, each in members}
+    made["allOf"] = [constrained(each) for each in schema.get("allOf", [])]
+    missed = [name for name, each in made["properties"].items() if "x-missing" in each]
+    made["required"] = [*schema.get("required", ()), *missed]
+    if "x-missing" in schema:
+        made["pattern"] = r"\S"
+    if "x-closed" in schema:
         made["additionalProperties"] = False
-    if "x-listed" in node:
-        made["enum"] = [*node["x-values"]]
+    if "x-listed" in schema:
+        made["enum"] = [*schema["x-values"]]
     return made
 
 
