@@ -11,7 +11,7 @@ from django.core.management import call_command
 from playground.demo import corpus as corpora
 from playground.demo.corpus import Corpus
 from playground.demo.models import Item
-from tests.demo.conftest import FIXTURE
+from tests.demo.reference_responses import FIXTURE
 
 
 class TestShippedCorpus:
