@@ -7,9 +7,11 @@ sentences appended to the text. Lists and strings joined by commas mean the same
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from playground.demo import languages
@@ -26,104 +28,26 @@ Elicitation = Mapping[str, Any]
 #: The id of the answer to an elicitation without a list of questions.
 IN_WORDS = "answer"
 
-DIET = {
-    "id": "dietary_restrictions",
-    "text": "Do you have any dietary restrictions?",
-    "type": "multi_select",
-    "options": ["vegetarian", "vegan", "gluten-free", "dairy-free", "none"],
-}
-TIME = {
-    "id": "cooking_time",
-    "text": "How much time do you have for cooking?",
-    "type": "single_select",
-    "options": ["under 20 minutes", "20-40 minutes", "40-60 minutes", "over an hour"],
-}
-_SAUCE = {
-    "id": "sauce_type",
-    "text": "What type of sauce do you prefer?",
-    "type": "single_select",
-    "options": ["tomato", "cream", "pesto", "oil-based", "no preference"],
-}
-_PROTEIN = {
-    "id": "protein_type",
-    "text": "What type of protein would you like?",
-    "type": "single_select",
-    "options": ["chicken", "beef", "fish", "pork", "tofu", "beans", "no preference"],
-}
-_GUESTS = {
-    "id": "guests",
-    "text": "How many guests do you expect?",
-    "type": "number",
-    "default": 6,
-}
-_COURSES = {
-    "id": "courses",
-    "text": "Which courses would you like?",
-    "type": "multi_select",
-    "options": ["starter", "main", "side", "dessert"],
-    "default": ["starter", "main", "dessert"],
-}
-_CHILDREN = {
-    "id": "with_children",
-    "text": "Will there be children at the table?",
-    "type": "boolean",
-    "default": False,
-}
-_WISHES = {"id": "wishes", "text": "Anything you would love to serve?", "type": "free_text"}
-_OCCASION = {
-    "id": "occasion",
-    "text": "What is the occasion?",
-    "type": "single_select",
-    "options": ["weeknight supper", "dinner party"],
-}
+_TEXTS = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
-DINNER: Elicitation = {
-    "text": "Happy to help you find a dinner! A few questions first:",
-    "questions": [DIET, _PROTEIN, TIME],
-}
-PASTA: Elicitation = {
-    "text": "There are many pasta recipes here. Which kind would you like?",
-    "questions": [_SAUCE, DIET, TIME],
-}
-#: The 0.54 examples (section 3) ask without a list of questions.
-PASTA_IN_WORDS: Elicitation = {
-    "text": "There are many pasta recipes here. Tell me more about what you would like: Which"
-    " sauce: tomato, cream, pesto, or just oil? Any dietary restrictions? And how much time do"
-    " you have for cooking?"
-}
-DINNER_PARTY: Elicitation = {
-    "text": "A dinner party! Tell me about it and I will put a menu together.",
-    "questions": [
-        _GUESTS,
-        _COURSES,
-        _CHILDREN,
-        _WISHES,
-        DIET,
-        {**TIME, "text": "How long can each dish take?"},
-    ],
-}
-#: The first of two rounds: the second depends on the occasion.
-MENU: Elicitation = {
-    "text": "Gladly. The menu depends on the occasion.",
-    "questions": [_OCCASION],
-}
-MENU_FOR: Mapping[str, Elicitation] = {
-    "weeknight supper": {
-        "text": "A weeknight supper: it should be quick.",
-        "questions": [{**TIME, "default": "20-40 minutes"}, DIET],
-    },
-    "dinner party": DINNER_PARTY,
-}
 
-#: Asked before a surprise; over MCP it is asked by an elicitation of MCP's own.
-SURPRISE: Elicitation = {
-    "text": "A surprise it is! Just two questions first:",
-    "questions": [DIET, TIME],
-}
+def _elicitation(text: str, questions: Mapping[str, Question] | None = None) -> Elicitation:
+    """Return an elicitation of these questions, each with what differs from its usual form."""
+    if questions is None:
+        return {"text": text}
+    usual = _TEXTS["questions"]
+    return {
+        "text": text,
+        "questions": [{"id": name, **usual[name], **own} for name, own in questions.items()],
+    }
 
-ELICITATIONS: Sequence[Elicitation] = (
-    DINNER, PASTA, PASTA_IN_WORDS, MENU, SURPRISE, *MENU_FOR.values(),
-)  # fmt: skip
+
+#: By name. A menu is asked for in two rounds: the second is the elicitation of the occasion. The
+#: examples of 0.54 (section 3) ask without a list of questions. Over MCP, what is asked before a
+#: surprise is an elicitation of MCP's own.
+ELICITATIONS: Mapping[str, Elicitation] = {
+    name: _elicitation(**row) for name, row in _TEXTS["elicitations"].items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +134,7 @@ def ids_of(elicitation: Elicitation) -> list[str]:
 def labels() -> dict[str, str]:
     """Return the labels of answers in a text: each wording of each question, with its id."""
     found: dict[str, str] = {}
-    for elicitation in ELICITATIONS:
+    for elicitation in ELICITATIONS.values():
         for question in elicitation.get("questions", []):
             found[str(question["text"])] = str(question["id"])
         if "questions" not in elicitation:
@@ -219,7 +143,7 @@ def labels() -> dict[str, str]:
 
 
 #: Every id that an answer can have.
-IDS = frozenset(name for elicitation in ELICITATIONS for name in ids_of(elicitation))
+IDS = frozenset(name for elicitation in ELICITATIONS.values() for name in ids_of(elicitation))
 #: The types of questions of 0.54.
 _SELECTIONS = frozenset({"single_select", "multi_select"})
 _MEALS = frozenset({"dinner", "supper", "lunch", "hungry", "tonight", "evening"})
@@ -231,10 +155,11 @@ _VAGUE = frozenset({"site", "itemType", "num_results"})
 def _menu_questions(ask: AskRequest) -> AskRequest | Questions:
     """Ask for the occasion first, then the questions of the occasion."""
     earlier = {**ask.pending, **ask.answers}
-    first = check_answers(MENU, earlier)
+    menu = ELICITATIONS["menu"]
+    first = check_answers(menu, earlier)
     if "occasion" not in first:
-        return Questions(MENU)
-    second = MENU_FOR[first["occasion"]]
+        return Questions(menu)
+    second = ELICITATIONS[first["occasion"]]
     checked = check_answers(second, ask.answers)
     if not checked:
         return Questions(second, first)
@@ -244,14 +169,14 @@ def _menu_questions(ask: AskRequest) -> AskRequest | Questions:
 def _elicitation_for(ask: AskRequest) -> Elicitation | None:
     """Return the elicitation for a request, answered or not; None if there is none."""
     if is_party(ask):
-        return DINNER_PARTY
+        return ELICITATIONS["dinner party"]
     if is_surprise(ask.text):
-        return SURPRISE
+        return ELICITATIONS["surprise"]
     words = set(parse_query(ask.text).search_terms)
     if words == {"pasta"}:
-        return PASTA_IN_WORDS if ask.version == "0.54" else PASTA
+        return ELICITATIONS["pasta in words" if ask.version == "0.54" else "pasta"]
     if words <= _MEALS and bool(set(words_of(ask.text)) & (_MEALS | {"eat", "cook", "meal"})):
-        return DINNER
+        return ELICITATIONS["dinner"]
     return None
 
 

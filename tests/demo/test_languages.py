@@ -56,7 +56,7 @@ class TestTranslations:
         assert fields[0] == fields[1]
 
     def test_of_every_question(self) -> None:
-        for elicitation in ELICITATIONS:
+        for elicitation in ELICITATIONS.values():
             questions = elicitation.get("questions", [])
             texts = [elicitation["text"], *(question["text"] for question in questions)]
             assert set(texts) <= set(GERMAN)

@@ -6,9 +6,11 @@ Both generations of MCP send the same steps: notifications, an elicitation and a
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from django.http import HttpRequest
@@ -162,10 +164,12 @@ def _elicitation_request(call: Call) -> ElicitationRequest | None:
     if not call.can_elicit or call.tool != "ask" or call.answer is not None:
         return None
     ask = requests.read_ask(call.arguments, "", call.pace)
-    given = set(ask.filters) & set(elicitation.ids_of(elicitation.SURPRISE))
+    given = set(ask.filters) & set(elicitation.ids_of(elicitation.ELICITATIONS["surprise"]))
     if given or not elicitation.is_surprise(ask.text):
         return None
-    surprise = elicitation.presented(elicitation.SURPRISE, ask.version, ask.language)
+    surprise = elicitation.presented(
+        elicitation.ELICITATIONS["surprise"], ask.version, ask.language
+    )
     questions = surprise["questions"]
     properties = {
         str(question["id"]): _property(question, call.allows_lists) for question in questions
@@ -189,7 +193,7 @@ def _with_answers(call: Call) -> Mapping[str, Any]:
         raise FailureError("NO_RESULTS", "The question was not answered; no search was performed.")
     content = call.answer.get("content")
     answers = content if isinstance(content, dict) else {}
-    ids = elicitation.ids_of(elicitation.SURPRISE)
+    ids = elicitation.ids_of(elicitation.ELICITATIONS["surprise"])
     known = {name: answers[name] for name in ids if name in answers}
     query = call.arguments.get("query")
     if not known or not isinstance(query, dict):
@@ -299,76 +303,5 @@ def _start(cursor: Any) -> int:
     return starts[cursor]
 
 
-def _tool(name: str, description: str, schema: Mapping[str, Any], **more: Any) -> Document:
-    return {"name": name, "description": description, "inputSchema": dict(schema), **more}
-
-
-def _object(properties: Mapping[str, Any], required: Sequence[str] = ()) -> Document:
-    schema: Document = {"type": "object", "properties": dict(properties)}
-    return {**schema, "required": list(required)} if required else schema
-
-
-_ASK = _object(
-    {
-        "query": {
-            "type": "object",
-            "description": "The query object containing text and filters",
-            "properties": {
-                "text": {"type": "string"},
-                "site": {"type": "string"},
-                "itemType": {"type": "string"},
-            },
-            "required": ["text"],
-        },
-        "context": {
-            "type": "object",
-            "description": "Semantic context including conversation history",
-        },
-        "prefer": {
-            "type": "object",
-            "description": "Response preferences (streaming, formatting, mode)",
-        },
-        "meta": {
-            "type": "object",
-            "description": "Protocol metadata, version, and session context",
-        },
-    },
-    ["query"],
-)
-_AWAIT = _object(
-    {
-        "promise_token": {"type": "string"},
-        "action": {"type": "string", "enum": ["checkin", "cancel"]},
-        "meta": {"type": "object"},
-    },
-    ["promise_token", "action"],
-)
-_ITEMS = {
-    "type": "array",
-    "items": {"type": "string", "maxLength": 200},
-    "minItems": 1,
-    "maxItems": 100,
-    "description": "Items to buy",
-}
-_NOTE = {"type": "string", "maxLength": 200, "description": "Note for the shopper"}
-_CART_ADD = _object({"items": _ITEMS, "note": _NOTE}, ["items"])
-_SCALE = _object(
-    {
-        "url": {"type": "string", "description": "URL of one of this agent's recipes"},
-        "servings": {"type": "integer", "minimum": 1, "maximum": 100, "default": 4},
-    },
-    ["url"],
-)
-_LIST = _object({"items": {"type": "array", "items": {"type": "string"}}}, ["items"])
-_READS = {"readOnlyHint": True}
-
 #: `ask` and `await` of NLWeb 0.55, A.1 and A.2, and the tools of this agent's actions (section 5).
-TOOLS: Sequence[Document] = (
-    _tool("ask", "Natural language interface to recipes, restaurants and more.", _ASK),
-    _tool("await", "Check status or cancel a long-running promise.", _AWAIT),
-    _tool("cart_add", "Add items to the demo's shopping cart.", _CART_ADD),
-    _tool("shopping_list", "List everything in the demo's shopping cart.", _object({}),
-          outputSchema=_LIST, annotations=_READS),
-    _tool("scale_recipe", "Scale the ingredients of a recipe to a number of servings.", _SCALE,
-          annotations=_READS),
-)  # fmt: skip
+TOOLS: Sequence[Document] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
