@@ -316,9 +316,8 @@ class FixtureReader:
         if values["version"] not in known:
             message = f"Unknown version. The versions of this protocol are {', '.join(known)}."
             yield "/fields/version", message
-        if values["binding"] not in (row := registry.spec(values["protocol"])).bindings:
-            over = Agent.Binding(values["binding"]).label
-            yield "/fields/binding", f"{row.label} cannot be sent over {over}."
+        if values["binding"] == "mcp" and values["protocol"] != "nlweb":
+            yield "/fields/binding", "Only NLWeb can be sent over MCP."
         for name, clean in _CLEANERS.items():
             before, values[name] = values[name], clean(values[name])
             if before != values[name]:

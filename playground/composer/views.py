@@ -131,7 +131,7 @@ def composer_context(protocol: str) -> dict[str, Any]:
     An unknown protocol becomes the first one of the protocol table.
     """
     return {
-        "protocol": registry.known(protocol),
+        "protocol": protocol if protocol in registry.PROTOCOLS else next(iter(registry.PROTOCOLS)),
         "versions": [
             (name, version) for name, row in registry.PROTOCOLS.items() for version in row.versions
         ],

@@ -127,7 +127,7 @@ def page(
             "composed": fields,
             "first_visit": not Run.objects.owned_by(request.user).exists(),
             "bindings": Agent.Binding.choices,
-            "protocols": registry.choices(),
+            "protocols": Agent.Protocol.choices,
             "secret_names": list(secret_names),
             **composer_context(fields["protocol"]),
             **choice_context(request, run.environment if run else None),

@@ -280,7 +280,8 @@ def _code(
     missing: Sequence[str] = (),
 ) -> HttpResponse:
     found = [Snippet(slug, label, write(call)) for slug, (label, write) in WRITERS.items()]
-    if "mcp" in registry.spec(protocol).bindings and raw.raw_of(document) is None:
+    # The only protocol that goes over MCP.
+    if protocol == "nlweb" and raw.raw_of(document) is None:
         tool = registry.operation(protocol, document)
         found.append(Snippet("jsonrpc", "MCP JSON-RPC", to_jsonrpc(tool, document), JSONRPC_NOTE))
     context = {"snippets": found, "variables": call.variables, "missing": missing}

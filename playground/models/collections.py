@@ -22,7 +22,6 @@ from playground.models.columns import (
     PAIRS,
     JSONTextField,
     NameSlugField,
-    ProtocolField,
     valid_columns,
 )
 from playground.models.rows import (
