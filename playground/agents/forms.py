@@ -104,10 +104,10 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         return self.cleaned_data["protocol"] or str(self.instance.protocol)
 
     def clean_binding(self) -> str:
-        """Return the binding, as `clean_protocol`. MCP is for NLWeb only."""
-        if self.cleaned_data.get("protocol") != Agent.Protocol.NLWEB:
-            return str(Agent.Binding.HTTP)
-        return self.cleaned_data["binding"] or str(self.instance.binding)
+        """Return the binding, as `clean_protocol`; one that the protocol does not have is HTTP."""
+        binding = self.cleaned_data["binding"] or str(self.instance.binding)
+        has = registry.spec(self.cleaned_data.get("protocol", "")).bindings
+        return binding if binding in has else str(Agent.Binding.HTTP)
 
     def clean_own_ids(self) -> str:
         """Return whether own ids are sent, as `clean_protocol`."""
@@ -116,7 +116,7 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean_version(self) -> str:
         """Return the version, which has to be one of the protocol."""
         version: str = self.cleaned_data["version"]
-        protocol = self.cleaned_data.get("protocol", Agent.Protocol.NLWEB)
+        protocol = self.cleaned_data.get("protocol", registry.DEFAULT)
         known = {each.name: each.label for each in registry.versions(protocol)}
         if version not in known:
             raise forms.ValidationError(f"Choose one of {', '.join(known.values())}.")

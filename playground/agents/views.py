@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -43,6 +43,7 @@ from playground.protocols.events import Event, Failure
 from playground.protocols.mcp import handshake
 from playground.protocols.origins import MAX_URL, same_origin
 from playground.protocols.problems import Problem
+from playground.protocols.spec import ProtocolSpec
 from playground.ui.formatting import value_text
 from playground.ui.helpers import find_run, get_agent, get_run, is_htmx, room_problem, save_form
 
@@ -135,12 +136,34 @@ def _form(
 ) -> HttpResponse:
     context: dict[str, Any] = {"form": form, "agent": agent, "source_run": run}
     context["versions"] = [
-        (name, spec.label, spec.versions) for name, spec in registry.PROTOCOLS.items()
+        (name, row.label, row.versions) for name, row in registry.PROTOCOLS.items()
     ]
+    context |= {"applies": _applies(), "url_help": list(_url_help())}
     if agent is not None:
         # The form holds the typed values; the tools depend on the stored ones.
         context |= _tools_context(Agent.objects.get(pk=agent.pk))
     return render(request, "agents/form.html", context, status=status)
+
+
+def _applies() -> dict[str, str]:
+    """Return when fields of the form apply: see `static/agents/form.js`."""
+
+    def protocols(has: Callable[[ProtocolSpec], object]) -> str:
+        return "protocol=" + "|".join(name for name, row in registry.PROTOCOLS.items() if has(row))
+
+    return {
+        "binding": protocols(lambda row: len(row.bindings) > 1),
+        "own_ids": protocols(lambda row: row.with_own_ids),
+        "mcp": f"{protocols(lambda row: Agent.Binding.MCP in row.bindings)} binding=mcp",
+    }
+
+
+def _url_help() -> Iterator[tuple[str, str]]:
+    """Yield what the form says about the URL, with when it applies."""
+    for name, row in registry.PROTOCOLS.items():
+        for binding, text in row.url_help.items():
+            over = f" binding={binding}" if len(row.bindings) > 1 else ""
+            yield f"protocol={name}{over}", text
 
 
 def _tools_context(agent: Agent) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def agent_of(name: str) -> Agent:
     if "://" in name:
         if error := check_url(name):
             raise CommandError(error, returncode=USAGE)
-        return agent_for_url(name, Agent.Protocol.NLWEB, None)
+        return agent_for_url(name, registry.DEFAULT, None)
     return _shared(Agent, "agent", name)
 
 
@@ -137,7 +137,7 @@ def binding_of(agent: Agent, binding: str | None) -> str | None:
     if binding is None:
         return None
     if binding not in available_bindings(agent):
-        label = Agent.Protocol(agent.protocol).label
+        label = agent.get_protocol_display()
         raise CommandError(f"--binding {binding} does not support {label}", returncode=USAGE)
     if agent.pk is None:
         agent.binding = binding

@@ -27,6 +27,7 @@ from playground.lesson_format import lesson_problems, with_requests
 from playground.models import Collection
 from playground.models.collections import STEP, requests_in_order
 from playground.models.columns import storable
+from playground.protocols import registry
 from playground.protocols.json_pointer import escape, pointer_of
 from playground.protocols.text import shorten
 
@@ -44,6 +45,7 @@ _SCHEMA: Mapping[str, Any] = json.loads(
     resources.files(__package__).joinpath("fixture.schema.json").read_text("utf-8")
 )
 _RULES: Mapping[str, Any] = _SCHEMA["definitions"]
+_RULES["playground.savedrequest"]["properties"]["protocol"]["enum"] = [*registry.PROTOCOLS]
 
 #: The fields of each model in the order of the file, with their defaults; `...` for none.
 FIELDS: Mapping[str, Mapping[str, Any]] = {

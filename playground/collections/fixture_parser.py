@@ -31,7 +31,7 @@ from playground.collections.fixture import (
 )
 from playground.collections.fixture_validation import validate_item
 from playground.lesson_format import requests_of
-from playground.models import SavedRequest
+from playground.models import Agent, SavedRequest
 from playground.models.collections import RESERVED, STEP
 from playground.protocols import registry
 
@@ -316,8 +316,12 @@ class FixtureReader:
         if values["version"] not in known:
             message = f"Unknown version. The versions of this protocol are {', '.join(known)}."
             yield "/fields/version", message
-        if values["binding"] == "mcp" and values["protocol"] != "nlweb":
-            yield "/fields/binding", "Only NLWeb can be sent over MCP."
+        protocol, binding = values["protocol"], values["binding"]
+        if not registry.has_binding(protocol, binding):
+            rows = registry.PROTOCOLS.items()
+            able = [row.label for name, row in rows if registry.has_binding(name, binding)]
+            over = Agent.Binding(binding).label
+            yield "/fields/binding", f"Only {', '.join(able)} can be sent over {over}."
         for name, clean in _CLEANERS.items():
             before, values[name] = values[name], clean(values[name])
             if before != values[name]:

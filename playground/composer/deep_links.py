@@ -119,7 +119,7 @@ def request_of_fragment(request: HttpRequest) -> JsonResponse:
     fields = {
         "agent": text_of["agent"] if is_here else "",
         "address": address,
-        "protocol": protocol if protocol in list(registry.PROTOCOLS) else "nlweb",
+        "protocol": registry.known(protocol),
         "binding": binding if binding in list(registry.BINDINGS) else "http",
         "version": text_of["version"],
         "document": json.dumps(linked["document"], indent=2, ensure_ascii=False),

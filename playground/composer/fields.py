@@ -1,106 +1,22 @@
-"""The fields of the composer's form, by the section of the request document they stand in."""
+"""The composer's form and what its scripts need of each protocol, from the rows of the registry."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
-from playground.protocols import schema_check, schemas
-from playground.protocols.agent_api.requests import SESSION
+from playground.protocols import registry, schemas
+from playground.protocols.request_form import FormSection, MemberField, sections_of
+from playground.protocols.spec import Operation, ProtocolSpec
 from playground.reference.explanations import meaning
 
-#: The value types of a parameter's field, by the JSON type.
-_EDITORS = {"string": "text", "array": "list", "number": "number", "integer": "number"}
-_SESSION = frozenset({*SESSION, "user_id"})
-#: Members of an Agent API request that have editors of their own.
-_SECTIONS = frozenset({"input", "stream", "tools"})
+#: Stands for the text of a first request: the scripts put the user's in its place.
+TEXT = "$text"
 
-
-@dataclass(frozen=True, kw_only=True)
-class MemberField:
-    """A field of a member of the request document: see `composer/form.html#field`."""
-
-    #: A JSON Pointer.
-    pointer: str
-    #: What the value may be: some of "text", "number", "boolean", "list" and "json".
-    types: str = "text"
-    hint: str = ""
-    placeholder: str = ""
-    #: The id of a `datalist`.
-    suggestions: str = ""
-    is_required: bool = False
-    #: Whether it is shown without a value, too.
-    is_shown: bool = False
-    is_wide: bool = False
-
-    @property
-    def label(self) -> str:
-        """Return the name of the member."""
-        return self.pointer.rpartition("/")[2]
-
-
-def form_fields() -> dict[str, Sequence[MemberField]]:
-    """Return the fields of all protocols by section."""
-    ask = "nlweb/ask-request"
-    request: Mapping[str, Any] = schemas.load("agent-api", "1", "request")["properties"]
-    members = {name: _of(name, member) for name, member in request.items()}
-    parameters = [members[name] for name in members if name not in _SECTIONS | _SESSION]
-    session = [members[name] for name in members if name in _SESSION]
-    return {
-        "await": _explained("nlweb/await-request", _AWAIT),
-        "query": [_TEXT, *_explained(ask, _QUERY)],
-        "context": _explained(ask, _CONTEXT),
-        "prefer": _explained(ask, _PREFER),
-        "meta": _explained(ask, _META),
-        "stream": _explained("agent-api/request", _STREAM),
-        "parameters": parameters,
-        "session": session,
-        "all_parameters": [*parameters, *session],
-        "raw": _RAW,
-    }
-
-
-_AWAIT = (
-    MemberField(pointer="/promise_token", placeholder="The token of the promise", is_required=True),
-    MemberField(pointer="/action", suggestions="await-actions", is_required=True),
-)
-#: It explains itself by its placeholder.
-_TEXT = MemberField(
-    pointer="/query/text", placeholder="Ask in natural language", is_required=True, is_wide=True
-)
-_QUERY = (
-    MemberField(pointer="/query/site"),
-    MemberField(pointer="/query/itemType", suggestions="item-types"),
-    MemberField(pointer="/query/location"),
-    MemberField(pointer="/query/price", types="text number"),
-)
-_CONTEXT = (
-    MemberField(pointer="/context/@type", suggestions="context-types"),
-    MemberField(pointer="/context/@context", placeholder="https://"),
-    MemberField(pointer="/context/prev", types="list"),
-    MemberField(pointer="/context/text"),
-    MemberField(pointer="/context/memory", types="text list"),
-)
-_PREFER = (
-    MemberField(pointer="/prefer/streaming", types="boolean"),
-    MemberField(pointer="/prefer/response_format", suggestions="response-formats"),
-    MemberField(pointer="/prefer/mode", suggestions="modes"),
-    MemberField(pointer="/prefer/accept-language", placeholder="en"),
-    MemberField(pointer="/prefer/user-agent"),
-)
-_META = (
-    MemberField(
-        pointer="/meta/version",
-        suggestions="versions",
-        hint="Follows the version of the target.",
-    ),
-    MemberField(pointer="/meta/user", types="text json"),
-    MemberField(pointer="/meta/session_context", types="json"),
-    MemberField(pointer="/meta/remember", types="boolean"),
-)
-_STREAM = (MemberField(pointer="/stream", types="boolean"),)
-_RAW = (
+#: The fields of the member "raw", which every protocol has: see `playground.protocols.raw`.
+RAW = (
     MemberField(
         pointer="/raw/method", suggestions="raw-methods", placeholder="POST", is_shown=True
     ),
@@ -118,19 +34,84 @@ _RAW = (
 )
 
 
-def _explained(schema: str, fields: Sequence[MemberField]) -> list[MemberField]:
-    """Return fields with the meaning of their names in a schema, such as "nlweb/ask-request"."""
-    protocol, _, name = schema.partition("/")
-    return [
-        replace(field, hint=field.hint or meaning(protocol, name, field.pointer))
-        for field in fields
+@dataclass(frozen=True)
+class ProtocolForm:
+    """The form of a protocol's requests: see `composer/form.html#request`."""
+
+    protocol: str
+    #: More than one if the user can choose.
+    operations: Sequence[Operation]
+    sections: Sequence[FormSection]
+
+    @property
+    def has_long_names(self) -> bool:
+        """Return whether labels need more room, in all sections: values are in one column."""
+        return any(len(each.label) > 15 for section in self.sections for each in section.fields)
+
+
+@cache
+def protocol_forms() -> list[ProtocolForm]:
+    """Return the forms of all protocols."""
+    return [_form(protocol, row) for protocol, row in registry.PROTOCOLS.items()]
+
+
+def script_rows() -> dict[str, dict[str, Any]]:
+    """Return what the scripts need of each protocol: see `static/composer/protocols.js`."""
+    return {
+        protocol: {
+            "hasVersions": row.has_versions,
+            "bindings": row.bindings,
+            "carried": row.carried,
+            "operations": [_script_operation(row, each) for each in row.operations],
+        }
+        for protocol, row in registry.PROTOCOLS.items()
+    }
+
+
+def _script_operation(row: ProtocolSpec, operation: Operation) -> dict[str, Any]:
+    return {
+        "name": operation.name,
+        "schema": operation.schema,
+        "text": operation.text,
+        "title": operation.title or operation.text,
+        "missing": operation.missing,
+        "fresh": {version.name: _fresh(row, operation, version.name) for version in row.versions},
+    }
+
+
+def _fresh(row: ProtocolSpec, operation: Operation, version: str) -> dict[str, Any]:
+    if operation.new_request is not None:
+        return operation.new_request(version)
+    return row.new_request(version, TEXT, True)
+
+
+def _form(protocol: str, row: ProtocolSpec) -> ProtocolForm:
+    found = row.form() if row.form else _form_of_schema(protocol, row)
+    return ProtocolForm(
+        protocol, row.operations, [_explained(protocol, row, section) for section in found]
+    )
+
+
+def _form_of_schema(protocol: str, row: ProtocolSpec) -> tuple[FormSection, ...]:
+    version, name = row.versions[-1].name, row.operations[0].schema
+    return sections_of(schemas.load(protocol, version, name), protocol)
+
+
+def _explained(protocol: str, row: ProtocolSpec, section: FormSection) -> FormSection:
+    """Return a section with the meaning of the names in it, from the schema of its operation."""
+    operations: Mapping[str, Operation] = {each.name: each for each in row.operations}
+    schema = operations.get(section.operation, row.operations[0]).schema
+
+    def hint(pointer: str) -> str:
+        return meaning(protocol, schema, pointer)
+
+    fields = [
+        replace(each, hint=" ".join(filter(None, (each.hint or hint(each.pointer), each.expected))))
+        for each in section.fields
     ]
-
-
-def _of(name: str, member: Mapping[str, Any]) -> MemberField:
-    types = [editor for name, editor in _EDITORS.items() if name in member["type"]]
-    hint = meaning("agent-api", "request", f"/{name}")
-    if types != ["text"]:
-        expected = schema_check.expected(member)
-        hint += f" {expected[0].upper()}{expected[1:]}."
-    return MemberField(pointer=f"/{name}", types=" ".join(types), hint=hint)
+    others, entries = section.others, section.entries
+    if others and not others.hint:
+        others = replace(others, hint=hint(f"{section.member}/other"))
+    if entries and entries.name:
+        entries = replace(entries, hint=hint(section.member))
+    return replace(section, fields=tuple(fields), others=others, entries=entries)

@@ -19,7 +19,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import reswap, retarget, trigger_client_event
 
-from playground.composer.fields import form_fields
+from playground.composer.fields import RAW, protocol_forms, script_rows
 from playground.composer.forms import SendForm
 from playground.conversation.sending import start_run
 from playground.engine import preparation, tasks
@@ -131,11 +131,14 @@ def composer_context(protocol: str) -> dict[str, Any]:
     An unknown protocol becomes the first one of the protocol table.
     """
     return {
-        "protocol": protocol if protocol in registry.PROTOCOLS else next(iter(registry.PROTOCOLS)),
+        "protocol": registry.known(protocol),
+        "row": registry.spec(protocol),
         "versions": [
             (name, version) for name, row in registry.PROTOCOLS.items() for version in row.versions
         ],
-        "fields": form_fields(),
+        "forms": protocol_forms(),
+        "raw_fields": RAW,
+        "script_rows": script_rows(),
         "tour_call": json.dumps(_SUGGESTED_TOOL_CALL),
     }
 

@@ -26,6 +26,7 @@ from playground.environments.views import choice_context
 from playground.models import Agent, Environment, Run, RunKind, Variable
 from playground.models.conversations import branch_to, turn_of
 from playground.models.rows import owner_of
+from playground.protocols import registry
 from playground.ui.formatting import readable
 from playground.ui.helpers import get_current_run, get_run, room_problem
 from playground.variables.names import literal
@@ -127,7 +128,7 @@ def page(
             "composed": fields,
             "first_visit": not Run.objects.owned_by(request.user).exists(),
             "bindings": Agent.Binding.choices,
-            "protocols": Agent.Protocol.choices,
+            "protocols": registry.choices(),
             "secret_names": list(secret_names),
             **composer_context(fields["protocol"]),
             **choice_context(request, run.environment if run else None),

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 from playground.conformance.findings import ConformanceReport, Verdict
 from playground.generated import RULE_LOCATIONS, read
 from playground.protocols import sse
-from playground.protocols.explanations import schema_of_request, schema_of_response
+from playground.protocols.explanations import schema_of_response
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.json_pointer import descend, keys_of, pointer_of, resolve
+from playground.protocols.registry import schema_of_request
 
 #: The schema of JSON-RPC messages.
 _MCP = ("mcp", "1", "message")

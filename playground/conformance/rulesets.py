@@ -24,6 +24,8 @@ class RuleGroup:
     #: One word, for anchors.
     slug: str
     rules: tuple[Rule[Any], ...]
+    #: The description on the rules page.
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,27 +86,46 @@ def _read_json(rule_input: RuleInput) -> JsonTranscript:
     return JsonTranscript(rule_input.version, tuple(texts))
 
 
+_ABOUT_NLWEB = (
+    "The response of an NLWeb agent over any binding. Over MCP the rules about HTTP and "
+    "event streams do not apply, and locations start at the JSON-RPC message: "
+    "/result/content/0/text#/results/0 is the first result of the JSON in the first text."
+)
+_ABOUT_MCP = (
+    "The messages of an MCP server that carry an NLWeb response: JSON-RPC, handshake, "
+    "tools, shape of results, elicitations and notifications. Sections that name MCP or JSON-RPC "
+    "are those of the MCP and JSON-RPC specifications."
+)
+_ABOUT_JSON = (
+    "The JSON of a body, of each event, and of a string that holds a response: the same "
+    "rules for every protocol and binding. Clients may reject or misread what they report."
+)
+_ABOUT_AGENT_API = "The response of an Agent API agent, as one document or as a stream of objects."
+
+
 def _json_group(versions: Iterable[str]) -> RuleGroup:
-    return RuleGroup("JSON", "json", json_text.rules(versions))
+    return RuleGroup("JSON", "json", json_text.rules(versions), _ABOUT_JSON)
 
 
 _NLWEB_JSON = _json_group(version.name for version in versions.VERSIONS)
 
 #: By protocol and binding.
 RULESETS: Mapping[tuple[str, str], RuleSet] = {
-    ("nlweb", "http"): RuleSet((RuleGroup("NLWeb", "nlweb", RULES), _NLWEB_JSON), _read_nlweb),
+    ("nlweb", "http"): RuleSet(
+        (RuleGroup("NLWeb", "nlweb", RULES, _ABOUT_NLWEB), _NLWEB_JSON), _read_nlweb
+    ),
     # NLWeb's rules on HTTP and streams do not apply over MCP, which has its own.
     ("nlweb", "mcp"): RuleSet(
         (
-            RuleGroup("NLWeb", "nlweb", CONTENT_RULES),
-            RuleGroup("MCP", "mcp", mcp.RULES),
+            RuleGroup("NLWeb", "nlweb", CONTENT_RULES, _ABOUT_NLWEB),
+            RuleGroup("MCP", "mcp", mcp.RULES, _ABOUT_MCP),
             _NLWEB_JSON,
         ),
         _read_mcp,
     ),
     ("agent-api", "http"): RuleSet(
         (
-            RuleGroup("Agent API", "agent-api", agent_api.RULES),
+            RuleGroup("Agent API", "agent-api", agent_api.RULES, _ABOUT_AGENT_API),
             _json_group([agent_api.VERSION]),
         ),
         _read_agent_api,

@@ -45,7 +45,6 @@ _AUTH_KINDS = {"bearer": Agent.Auth.BEARER, "basic": Agent.Auth.BASIC}
 _REFUSED = "The credentials of this request were not accepted. Check them."
 #: Kind of an error that no protocol defines.
 _FOREIGN = "JSON error message"
-_SWITCH_LABELS = {"mcp": "MCP", "agent-api": "Agent API", "legacy": "legacy NLWeb"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +172,10 @@ def _switch(run: Run, cause: Cause) -> dict[str, str]:
     detected = cause.detected
     if detected is None:
         return {"url": cause.url}
-    protocol = detected.protocol or ("nlweb" if detected.binding == "mcp" else run.protocol)
+    protocol = detected.protocol
+    if not protocol:
+        is_own = registry.has_binding(run.protocol, detected.binding)
+        protocol = run.protocol if is_own else registry.DEFAULT
     version = detected.version
     if not version and (protocol != run.protocol or run.version == "legacy"):
         version = registry.versions(protocol)[-1].name
@@ -212,9 +214,13 @@ def authentication(scheme: str) -> tuple[str, Agent.Auth]:
 def _switch_label(run: Run, detected: DetectedProtocol | None) -> str:
     if detected is None:
         return "Use this URL"
-    name = "legacy" if detected.version == "legacy" else detected.kind
-    nlweb = "NLWeb over HTTP" if run.binding == "mcp" else "NLWeb"
-    return f"Switch to {_SWITCH_LABELS.get(name, nlweb)}"
+    row = registry.spec(detected.protocol)
+    if detected.version == "legacy":
+        return f"Switch to legacy {row.label}"
+    if detected.binding == Agent.Binding.MCP:
+        return f"Switch to {Agent.Binding.MCP.label}"
+    over = " over HTTP" if run.binding != Agent.Binding.HTTP and len(row.bindings) > 1 else ""
+    return f"Switch to {row.label}{over}"
 
 
 def _link(run: Run, cause: Cause, remedy: Remedy) -> str:
@@ -268,8 +274,7 @@ def _body_kind(run: Run, evidence: Evidence) -> str:
     if run.outcome == Outcome.FAILURE.value:
         return _failure_kind(run, evidence)
     if run.outcome != Outcome.NONE.value:
-        named = "Agent API response" if run.protocol == "agent-api" else f"NLWeb {run.outcome}"
-        return f"{named}, despite the status"
+        return f"{run.spec.label} {run.outcome}, despite the status"
     if not run.bytes or not (evidence.response.streamed or evidence.text):
         return "Empty"
     if evidence.response.streamed:
@@ -283,13 +288,14 @@ def _body_kind(run: Run, evidence: Evidence) -> str:
 
 
 def _failure_kind(run: Run, evidence: Evidence) -> str:
-    """Return the kind of a body that is an error: of NLWeb only what NLWeb defines."""
+    """Return the kind of a body that is an error: only what the protocol defines, if it does."""
     is_json_rpc = isinstance(evidence.payload, Mapping) and "jsonrpc" in evidence.payload
     if is_json_rpc and run.binding == "http":
         return "JSON-RPC error"
-    if run.protocol == "agent-api":
-        return "Agent API error"
-    return "NLWeb failure" if evidence.detected or is_json_rpc else _FOREIGN
+    if not run.spec.defines_errors:
+        return f"{run.spec.label} error"
+    is_own = evidence.detected or is_json_rpc
+    return f"{run.spec.label} failure" if is_own else _FOREIGN
 
 
 # Waiting

@@ -50,7 +50,7 @@ def result_label(run: Run) -> str:
 
     "" without a response.
     """
-    count = run.results if run.protocol == Agent.Protocol.NLWEB else _message_count(run)
+    count = run.results if run.spec.has_results else _message_count(run)
     return str(count) if run.bytes else ""
 
 
@@ -61,11 +61,10 @@ def _message_count(run: Run) -> int:
 
 def _counts(run: Run) -> list[tuple[str, str, str]]:
     counts = [("events", "Event", run.events)]
-    if run.protocol == "agent-api":
-        # Its agents send no results.
-        counts.append(("messages", "Message", _message_count(run)))
-    else:
+    if run.spec.has_results:
         counts.append(("results", "Result", run.results))
+    else:
+        counts.append(("messages", "Message", _message_count(run)))
     if run.failures:
         counts.append(("failures", "Failure", run.failures))
     return [(name, label if n == 1 else f"{label}s", f"{n:,}") for name, label, n in counts]
@@ -129,7 +128,7 @@ _PROMISE_LABELS = {
 
 def is_unterminated(run: Run) -> bool:
     """Return whether a complete transfer lacks the `complete` event (NLWeb 0.55 section 6)."""
-    is_answer = run.protocol == "nlweb" and run.outcome == "answer"
+    is_answer = run.declares_end and run.outcome == "answer"
     return is_answer and run.state == RunState.COMPLETED and not run.terminated
 
 

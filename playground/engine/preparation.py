@@ -596,10 +596,9 @@ def _address_after(run: Run, agent: Agent) -> str:
 
 
 def available_bindings(agent: Agent) -> list[str]:
-    """Return the bindings that a request to `agent` can be sent over: over MCP only NLWeb can."""
-    if agent.protocol == Agent.Protocol.NLWEB:
-        return [str(name) for name in Agent.Binding.values if name in registry.BINDINGS]
-    return [agent.binding]
+    """Return the bindings that a request to `agent` can be sent over."""
+    found = registry.spec(agent.protocol).bindings
+    return [*found] if agent.binding in found else [agent.binding]
 
 
 def version_and_binding(agent: Agent, version: str | None, binding: str | None) -> tuple[str, str]:
@@ -664,7 +663,7 @@ class AgentUrlError(ValueError):
 
 def agent_for_url(url: str, protocol: str, owner_id: int | None) -> Agent:
     """Return a new agent with this URL, over HTTP, named after it. Not saved."""
-    protocol = protocol if protocol in registry.PROTOCOLS else str(Agent.Protocol.NLWEB)
+    protocol = registry.known(protocol)
     return Agent(
         owner_id=owner_id,
         name=url_label(clean_url_template(url), MAX_NAME),

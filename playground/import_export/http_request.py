@@ -77,7 +77,7 @@ class ImportedRequest:
     """A converted request; `address` and `document` may contain `{{name}}`."""
 
     address: str = ""
-    protocol: str = "nlweb"
+    protocol: str = registry.DEFAULT
     binding: str = "http"
     version: str = ""
     document: dict[str, Any] = field(default_factory=dict)
@@ -273,17 +273,19 @@ def _json_token(found: re.Match[str]) -> str:
 def _from_document(url: str, document: dict[str, Any]) -> ImportedRequest:
     if isinstance(document.get("query"), str):
         return _legacy_request(url, document, streaming=False)
-    if "input" in document and "query" not in document:
-        version = registry.versions("agent-api")[-1].name
-        return ImportedRequest(_without_fragment(url), "agent-api", "http", version, document)
+    address = _without_fragment(url)
+    for name, row in registry.PROTOCOLS.items():
+        if row.is_request(document):
+            version = row.versions[-1].name
+            return ImportedRequest(address, name, "http", version, document)
     remarks = []
     if not {"query", "promise_token"} & document.keys():
         remarks = ["Unknown request format. The body was imported unchanged as an NLWeb request."]
-    address = _without_fragment(url)
-    if registry.operation("nlweb", document) == "await":
+    if registry.operation(registry.DEFAULT, document) == "await":
         parts = urlsplit(address)
         address = urlunsplit(parts._replace(path=parts.path.removesuffix("/await")))
-    return ImportedRequest(address, "nlweb", "http", _version(document), document, remarks=remarks)
+    version = _version(document)
+    return ImportedRequest(address, version=version, document=document, remarks=remarks)
 
 
 def _from_jsonrpc(url: str, message: Mapping[str, Any]) -> ImportedRequest:
@@ -299,14 +301,18 @@ def _from_jsonrpc(url: str, message: Mapping[str, Any]) -> ImportedRequest:
     if not isinstance(arguments, dict):
         raise UnsupportedRequestError("The arguments of the tool call must be an object.")
     remarks = []
-    if name != registry.operation("nlweb", arguments):
+    if name != registry.operation(registry.DEFAULT, arguments):
         shown = name[:60] if isinstance(name, str) else "no tool"
         remarks = [
             f"The request calls “{shown}”. The playground calls the tool set for the agent, "
             "or else the one suggested by tools/list."
         ]
     return ImportedRequest(
-        _without_fragment(url), "nlweb", "mcp", _version(arguments), arguments, remarks=remarks
+        _without_fragment(url),
+        binding="mcp",
+        version=_version(arguments),
+        document=arguments,
+        remarks=remarks,
     )
 
 
@@ -343,9 +349,8 @@ def _legacy_request(url: str, values: Mapping[str, Any], *, streaming: bool) -> 
     remarks = ["This is a legacy NLWeb request with flat parameters."]
     if left:
         remarks.append(f"Skipped unknown parameters: {', '.join(left)[:200]}.")
-    return ImportedRequest(
-        _without_fragment(url), "nlweb", "http", "legacy", document, remarks=remarks
-    )
+    address = _without_fragment(url)
+    return ImportedRequest(address, version="legacy", document=document, remarks=remarks)
 
 
 def _value(name: str, value: Any) -> Any:
@@ -357,7 +362,9 @@ def _value(name: str, value: Any) -> Any:
 
 
 def _version(document: Mapping[str, Any]) -> str:
-    known = [version.name for version in registry.versions("nlweb") if version.name != "legacy"]
+    known = [
+        version.name for version in registry.versions(registry.DEFAULT) if version.name != "legacy"
+    ]
     meta = document.get("meta")
     named = (
         [meta.get(name) for name in ("version", "api_version")] if isinstance(meta, dict) else []

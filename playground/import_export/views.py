@@ -41,7 +41,7 @@ from playground.import_export.snippets import (
     snippet_call_from_frame,
     to_jsonrpc,
 )
-from playground.models import Collection, Environment, LimitError, SavedRequest, Variable
+from playground.models import Agent, Collection, Environment, LimitError, SavedRequest, Variable
 from playground.models.collections import RESERVED
 from playground.models.columns import free_slug
 from playground.models.rows import owner_of
@@ -280,8 +280,7 @@ def _code(
     missing: Sequence[str] = (),
 ) -> HttpResponse:
     found = [Snippet(slug, label, write(call)) for slug, (label, write) in WRITERS.items()]
-    # The only protocol that goes over MCP.
-    if protocol == "nlweb" and raw.raw_of(document) is None:
+    if registry.has_binding(protocol, Agent.Binding.MCP) and raw.raw_of(document) is None:
         tool = registry.operation(protocol, document)
         found.append(Snippet("jsonrpc", "MCP JSON-RPC", to_jsonrpc(tool, document), JSONRPC_NOTE))
     context = {"snippets": found, "variables": call.variables, "missing": missing}

@@ -20,11 +20,11 @@ from playground.models.columns import (
     EncryptedTextField,
     JSONTextField,
     NameSlugField,
+    ProtocolField,
     valid_columns,
 )
 from playground.models.rows import NaturalKeyManager, Owned, OwnedQuerySet, unique_per_owner
 from playground.protocols import registry
-from playground.protocols.agent_api.requests import with_own_ids
 from playground.protocols.exchange import Target
 from playground.protocols.headers import is_credential
 from playground.protocols.origins import MAX_URL, same_origin
@@ -43,12 +43,6 @@ DEMOS = {"demo": "/demo", "demo-mcp": "/demo/mcp", "demo-agent-api": "/demo/agen
 
 class Agent(Owned):
     """A named target: URL, protocol, binding, version and authentication."""
-
-    class Protocol(models.TextChoices):
-        """The protocol of request documents."""
-
-        NLWEB = "nlweb", "NLWeb"
-        AGENT_API = "agent-api", "Agent API"
 
     class Binding(models.TextChoices):
         """The binding that requests are sent over."""
@@ -73,7 +67,7 @@ class Agent(Owned):
         TEMPLATE = "template", "By a template"
 
     class OwnIds(models.TextChoices):
-        """The setting that adds a session id and a user id to first requests of the Agent API."""
+        """The setting that adds a session id and a user id to first requests."""
 
         AUTO = "auto", "Automatic"
         ON = "on", "Send"
@@ -85,7 +79,8 @@ class Agent(Owned):
         prepare=lambda name: _PARTS.sub("-", name),
     )  # fmt: skip
     url = models.CharField("URL", max_length=MAX_URL)
-    protocol = models.CharField(max_length=20, choices=Protocol, default=Protocol.NLWEB)
+    #: The protocol of request documents.
+    protocol = ProtocolField()
     binding = models.CharField(max_length=10, choices=Binding, default=Binding.HTTP)
     version = models.CharField(max_length=10, default="0.55")
     auth = models.CharField("authentication", max_length=10, choices=Auth, default=Auth.NONE)
@@ -127,9 +122,7 @@ class Agent(Owned):
         ordering = ["created_at", "pk"]
         constraints = [
             *unique_per_owner("agent_slug", "slug"),
-            *valid_columns(
-                "agent", _RESERVED, protocol=registry.PROTOCOLS, binding=registry.BINDINGS
-            ),
+            *valid_columns("agent", _RESERVED, ["protocol"], binding=registry.BINDINGS),
         ]
 
     def __str__(self) -> str:
@@ -145,7 +138,7 @@ class Agent(Owned):
     @property
     def protocol_label(self) -> str:
         """A short label: the version, and the binding where that is not HTTP."""
-        if self.protocol != self.Protocol.NLWEB:
+        if not registry.spec(self.protocol).has_versions:
             return str(self.get_protocol_display())
         version = "older" if self.version == "legacy" else self.version
         if self.binding == self.Binding.HTTP:
@@ -177,9 +170,10 @@ class Agent(Owned):
 
         With the setting on, it has a user id as well, which is an extension.
         """
-        if self.protocol != self.Protocol.AGENT_API or self.own_ids == self.OwnIds.OFF:
+        with_ids = registry.spec(self.protocol).with_own_ids
+        if with_ids is None or self.own_ids == self.OwnIds.OFF:
             return dict(document)
-        return with_own_ids(document, own_id, with_user=self.own_ids == self.OwnIds.ON)
+        return with_ids(document, own_id, with_user=self.own_ids == self.OwnIds.ON)
 
     def auth_headers(self) -> list[tuple[str, str]]:
         """Return the headers that authenticate, secrets in plain text. For the transport only."""

@@ -22,6 +22,7 @@ from playground.models.columns import (
     PAIRS,
     JSONTextField,
     NameSlugField,
+    ProtocolField,
     valid_columns,
 )
 from playground.models.rows import (
@@ -143,7 +144,7 @@ class SavedRequest(Trashable):
     #: The URL, where there is no such agent; may hold `{{name}}`. One that begins with `/`
     #: is a path at the agent's origin: see `resolve_target`.
     address = models.CharField(max_length=MAX_URL, blank=True)
-    protocol = models.CharField(max_length=20, choices=Agent.Protocol, default=Agent.Protocol.NLWEB)
+    protocol = ProtocolField()
     binding = models.CharField(max_length=10, choices=Agent.Binding, default=Agent.Binding.HTTP)
     version = models.CharField(max_length=10, default="0.55")
     #: The document as it was written; strings may hold `{{name}}`.
@@ -178,7 +179,7 @@ class SavedRequest(Trashable):
             models.UniqueConstraint(
                 fields=["collection", "slug"], condition=UNTRASHED, name="saved_request_slug"
             ),
-            *valid_columns("saved_request", protocol=registry.PROTOCOLS, binding=registry.BINDINGS),
+            *valid_columns("saved_request", names=["protocol"], binding=registry.BINDINGS),
             models.CheckConstraint(
                 condition=models.Q(document__startswith="{"), name="saved_request_document_valid"
             ),

@@ -232,6 +232,8 @@ def _decrypt(text: str) -> str:
 
 #: What a slug or a token in a URL consists of.
 IN_URL = r"\A[-a-zA-Z0-9_]+\Z"
+#: The names that a protocol may have.
+PROTOCOL_NAME = r"\A[a-z0-9-]{1,20}\Z"
 
 
 class NameSlugField(AsPlain, models.SlugField):  # type: ignore[type-arg]
@@ -269,6 +271,33 @@ class NameSlugField(AsPlain, models.SlugField):  # type: ignore[type-arg]
             instance.slug = free_slug(name, self._fallback, others, self._reserved)
 
 
+class ProtocolField(AsPlain, models.CharField):  # type: ignore[type-arg]
+    """The name of a protocol of the registry. In the database it is any name.
+
+    So a new protocol needs no migration. `loaddata`, which validates nothing, refuses others.
+    """
+
+    plain = "CharField"
+
+    def __init__(self, **kwargs: Any) -> None:
+        own = {"max_length": 20, "choices": registry.choices, "default": registry.DEFAULT}
+        super().__init__(**{**own, **kwargs})
+
+    def deconstruct(self) -> Any:
+        """Return it without its choices, which migrations must not know."""
+        name, path, args, kwargs = super().deconstruct()
+        del kwargs["choices"]
+        return name, path, args, kwargs
+
+    def contribute_to_class(self, cls: Any, name: str, private_only: bool = False) -> None:
+        super().contribute_to_class(cls, name, private_only)
+        models.signals.pre_save.connect(self._check, sender=cls)
+
+    def _check(self, instance: Any, raw: bool, **_: Any) -> None:
+        if raw:
+            registry.versions(self.value_from_object(instance))
+
+
 def free_slug(
     name: str, fallback: str, others: models.QuerySet[Any], reserved: frozenset[str] = frozenset()
 ) -> str:
@@ -284,9 +313,14 @@ def free_slug(
 
 
 def valid_columns(
-    model: str, reserved: frozenset[str] = frozenset(), **choices: Iterable[str]
+    model: str,
+    reserved: frozenset[str] = frozenset(),
+    names: Iterable[str] = (),
+    **choices: Iterable[str],
 ) -> list[models.CheckConstraint]:
     """Return constraints of a model: its slug is one of its URLs, other columns are choices.
+
+    Columns of `names` have names of any protocol.
 
     `loaddata` writes a fixture without any other validation.
     """
@@ -294,8 +328,9 @@ def valid_columns(
     if reserved:
         slug &= ~models.Q(slug__in=sorted(reserved))
     conditions = {"slug": slug} | {
-        name: models.Q(**{f"{name}__in": [*known]}) for name, known in choices.items()
+        name: models.Q(**{f"{name}__regex": PROTOCOL_NAME}) for name in names
     }
+    conditions |= {name: models.Q(**{f"{name}__in": [*known]}) for name, known in choices.items()}
     return [
         models.CheckConstraint(condition=condition, name=f"{model}_{name}_valid")
         for name, condition in conditions.items()

@@ -20,9 +20,11 @@ from playground.models.columns import (
 )
 from playground.models.frames import FrameBatch
 from playground.models.rows import Owned, OwnedQuerySet, WeakForeignKey
+from playground.protocols import registry
 from playground.protocols.events import Outcome
 from playground.protocols.frames import Frame
 from playground.protocols.origins import MAX_URL, origin_of
+from playground.protocols.spec import ProtocolSpec
 
 #: Frame batches in memory at once while a run is read.
 CHUNK = 50
@@ -276,12 +278,22 @@ class Run(Owned):
             owner_id=self.owner_id,
             name=self.agent_name,
             url=self.url,
-            protocol=self.protocol if self.protocol in Agent.Protocol.values else "nlweb",
+            protocol=registry.known(self.protocol),
             binding=self.binding,
             version=self.version,
             handshake=self.handshake,
             detected=self.detected,
         )
+
+    @property
+    def spec(self) -> ProtocolSpec:
+        """Return the row of its protocol; that of the default for an action."""
+        return registry.spec(self.protocol)
+
+    @property
+    def declares_end(self) -> bool:
+        """Return whether its response says where it ends."""
+        return self.protocol != registry.ACTION and self.spec.declares_end
 
     @property
     def recipient(self) -> str:

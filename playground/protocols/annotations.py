@@ -23,7 +23,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import unquote_plus
 
-from playground.protocols import explanations, lenient, schemas
+from playground.protocols import explanations, lenient, registry, schemas
 from playground.protocols.explanations import Explanation
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.json_members import JsonPart, scalar, scalars_of, scan
@@ -444,7 +444,7 @@ class Annotator:
                     known = _UNKNOWN if prefix else value
                     found.append(((*prefix, *keys), place, known))
             return sorted(found, key=lambda mount: -len(mount[0]))
-        if self._protocol not in ("nlweb", "agent-api"):
+        if self._protocol not in registry.PROTOCOLS:
             return []
         if is_request:
             return [((), self._request_place(document), document)]
@@ -452,8 +452,8 @@ class Annotator:
 
     def _request_place(self, document: Any) -> SchemaPlace:
         """Return the place of a request document as it is sent over HTTP."""
-        schema = explanations.schema_of_request(self._protocol, document)
-        if self._protocol == "nlweb" and schema == "ask-request" and self._is_flat:
+        schema = registry.schema_of_request(self._protocol, document)
+        if schema == "ask-request" and self._is_flat:
             schema = "parameters"
         return SchemaPlace(self._protocol, self._version, schema)
 
@@ -466,14 +466,14 @@ class Annotator:
 
     def _in_message(self, message: Any) -> Iterator[_Mount]:
         """Yield the documents of the protocol in a message of MCP."""
-        if self._protocol not in ("nlweb", "agent-api") or not isinstance(message, Mapping):
+        if self._protocol not in registry.PROTOCOLS or not isinstance(message, Mapping):
             return
         params, result, error = (
             lenient.members(message.get(key)) for key in ("params", "result", "error")
         )
         if message.get("method") == "tools/call":
             arguments = params.get("arguments")
-            schema = explanations.schema_of_request(self._protocol, arguments)
+            schema = registry.schema_of_request(self._protocol, arguments)
             place = SchemaPlace(self._protocol, self._version, schema)
             yield ("params", "arguments"), place, arguments
         for keys, value in (

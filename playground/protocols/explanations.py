@@ -26,7 +26,6 @@ from typing import Any
 
 from playground.protocols import lenient, schemas
 from playground.protocols.json_pointer import descend, keys_of, resolve
-from playground.protocols.nlweb.requests import operation
 from playground.protocols.schema_check import holds
 
 #: Most `$ref`s and combinations that are followed at one location; schemas may be recursive.
@@ -99,13 +98,6 @@ def explain_in(
         values=values,
         is_listed=first.is_listed,
     )
-
-
-def schema_of_request(protocol: str, document: Any) -> str:
-    if protocol != "nlweb":
-        return "request"
-    name = operation(lenient.members(document))
-    return f"{name}-request"
 
 
 def schema_of_response(protocol: str, version: str, document: Any, event: str = "") -> str:

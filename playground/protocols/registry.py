@@ -8,21 +8,12 @@ and one row in `BINDINGS`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from playground.protocols import actions, agent_api, http, mcp, nlweb, raw
-from playground.protocols.agent_api.documents import ResponseAssembler
 from playground.protocols.calls import HttpCall
-from playground.protocols.exchange import (
-    Assembler,
-    Exchange,
-    Reader,
-    RequestProblem,
-    Target,
-    Version,
-)
-from playground.protocols.nlweb.documents import AnswerAssembler
+from playground.protocols.exchange import Assembler, Exchange, RequestProblem, Target, Version
+from playground.protocols.spec import Operation, ProtocolSpec
 
 #: The protocol of runs that do an action. Not in the tables: an action's request document is
 #: a call already, and names its own binding.
@@ -30,77 +21,35 @@ ACTION = "action"
 
 _Row = TypeVar("_Row")
 
-
-def _no_promises(*_: Any, **__: Any) -> dict[str, Any]:
-    raise ValueError("This protocol has no promises.")
-
-
-def _unchanged(document: Mapping[str, Any], _: Any) -> dict[str, Any]:
-    return dict(document)
-
-
-@dataclass(frozen=True, slots=True)
-class ProtocolSpec:
-    """One row of the protocols: everything that is protocol-specific."""
-
-    label: str
-    #: Oldest first.
-    versions: tuple[Version, ...]
-    #: (version, text, streaming) to a request document.
-    new_request: Callable[[str, str, bool], dict[str, Any]]
-    #: (document, version) to validation problems.
-    validate_request: Callable[[Any, str], list[RequestProblem]]
-    #: (version) to a reader of one response.
-    reader: Callable[[str], Reader]
-    #: (document) to the name of its operation: the last part of an HTTP URL.
-    operation: Callable[[Mapping[str, Any]], str]
-    #: (document, prev, session_context, text by name) to the document of the next turn.
-    follow_up_document: Callable[..., dict[str, Any]]
-    #: (document) to its text: for titles and for the search.
-    request_text: Callable[[Mapping[str, Any]], str]
-    #: (document) to the query that later requests of the conversation repeat, "" for none.
-    query_text: Callable[[Any], str]
-    #: (document) to whether the response is requested as a stream.
-    wants_stream: Callable[[Mapping[str, Any]], bool]
-    # What a protocol need not have.
-    #: (version, request, token, action, session_context, request_id by name) to a request that
-    #: polls a promise or cancels it.
-    await_request: Callable[..., dict[str, Any]] = _no_promises
-    #: (document, prev) to a sentence about previous queries that a follow-up to the document
-    #: omits, "" for none.
-    omitted_previous: Callable[[Any, Sequence[str]], str] = lambda document, prev: ""
-    #: (document, id) to the document with another id of the request, if it has one.
-    with_request_id: Callable[[Mapping[str, Any], str], dict[str, Any]] = _unchanged
-    #: (document, version) to the document in that version.
-    with_version: Callable[[Mapping[str, Any], str], dict[str, Any]] = _unchanged
-    #: (document, session context returned for it or None) to the session context that the next
-    #: request sends, None for none.
-    session_context: Callable[[Any, Mapping[str, Any] | None], Any] = lambda document, context: None
-    #: (document, session context) to the document with that session context.
-    with_session_context: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]] = (
-        _unchanged
-    )
-    #: (bytes of a response: a block, a document or a piece) to the same without leaked keys.
-    #: None if no agent is known to leak any.
-    mask: Callable[[bytes], bytes] | None = None
-    #: (target, document) to its call over HTTP, if that depends on more than the operation;
-    #: None for a POST of the document.
-    http_call: Callable[[Target, Mapping[str, Any]], HttpCall] | None = None
-    #: () to an assembler of the events of one response.
-    assembler: Callable[[], Assembler] = AnswerAssembler
-    #: Name of a response with its article.
-    response_name: str = "an NLWeb response"
-
-
 PROTOCOLS: Mapping[str, ProtocolSpec] = {
     "nlweb": ProtocolSpec(
         label="NLWeb",
         versions=nlweb.SUPPORTED_VERSIONS,
+        bindings=("http", "mcp"),
+        operations=(
+            Operation(
+                name="ask",
+                schema="ask-request",
+                text="/query/text",
+                missing="Enter a query: query.text is required.",
+                hint="Send a query",
+            ),
+            Operation(
+                name="await",
+                schema="await-request",
+                text="/promise_token",
+                missing="Enter a promise token: promise_token is required.",
+                title="/action",
+                hint="Check on a promise, or cancel it",
+                new_request=nlweb.new_checkin,
+            ),
+        ),
         new_request=lambda version, text, streaming: nlweb.new_request(
             version, text, streaming=streaming
         ),
         validate_request=nlweb.validate_request,
         reader=nlweb.NLWebReader,
+        assembler=nlweb.AnswerAssembler,
         operation=nlweb.operation,
         await_request=nlweb.new_await,
         follow_up_document=nlweb.follow_up_document,
@@ -114,48 +63,98 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
         wants_stream=nlweb.wants_stream,
         mask=nlweb.mask_block,
         http_call=nlweb.http_call,
+        response_name="an NLWeb response",
+        about="Questions in natural language. The response is one document or a stream of events: "
+        "results, questions to the user, a promise or a failure.",
+        form=lambda: nlweb.FORM,
+        url_help={
+            "http": "Base URL, or full URL ending in /ask.",
+            "mcp": "URL of the MCP endpoint, often ending in /mcp.",
+        },
+        has_results=True,
+        declares_end=True,
+        defines_errors=True,
+        explained={
+            "error": "failure#/error",
+            "code": "failure#/error/code",
+            "sent": "request-meta#/session_context",
+            "returned": "response-meta#/session_context",
+            "query": "ask-request#/query/text",
+            "previous": "ask-request#/context/prev",
+        },
+        carried=("/context/prev", "/meta/session_context"),
+        previous="/context/prev",
+        session_name="session context",
+        session_note="An agent can return a session context, which the next request sends back "
+        "so that the agent knows the conversation so far. No turn of this conversation has "
+        "returned one.",
+        demo_agents={"0.54": "demo", "0.55": "demo"},
+        starts=("ask-request", "answer", "event-result", "elicitation", "promise", "action"),
     ),
     "agent-api": ProtocolSpec(
         label="Agent API",
         versions=agent_api.VERSIONS,
+        operations=(
+            Operation(
+                name="process",
+                schema="request",
+                text="/input",
+                missing="Enter a message: a request needs one.",
+            ),
+        ),
         new_request=lambda version, text, streaming: agent_api.new_request(
             version, text, streaming=streaming
         ),
         validate_request=agent_api.validate_request,
         reader=agent_api.AgentAPIReader,
+        assembler=agent_api.ResponseAssembler,
         operation=agent_api.operation,
         follow_up_document=agent_api.follow_up_document,
         request_text=agent_api.text_of_request,
         query_text=agent_api.text_of_request,
         session_context=agent_api.session_context,
         with_session_context=agent_api.with_session_context,
+        with_own_ids=agent_api.with_own_ids,
         wants_stream=agent_api.wants_stream,
-        assembler=ResponseAssembler,
+        is_request=lambda document: "input" in document and "query" not in document,
         response_name="an Agent API response",
+        about="Messages to an agent. The response consists of messages, whose contents grow "
+        "while it is streamed.",
+        form=agent_api.form,
+        url_help={"http": "Full URL that requests are posted to, often ending in /process."},
+        explained={"error": "error#", "code": "error#/code"},
+        carried=("/session_id", "/response_id"),
+        previous_note="Not sent: the agent keeps them in its session.",
+        session_name="session",
+        session_note="An agent can return a session id and a response id, which the next request "
+        "refers to. No turn of this conversation has returned one.",
+        demo_agents={"1": "demo-agent-api"},
     ),
 }
+#: The protocol of what names none.
+DEFAULT = next(iter(PROTOCOLS))
 
 
 def _over_http(
-    spec: ProtocolSpec, target: Target, request: Mapping[str, Any], max_depth: int
+    row: ProtocolSpec, target: Target, request: Mapping[str, Any], max_depth: int
 ) -> Exchange:
-    if spec.http_call is not None:
-        call = spec.http_call(target, request)
+    if row.http_call is not None:
+        call = row.http_call(target, request)
     else:
-        streaming = spec.wants_stream(request)
-        call = http.post(target, spec.operation(request), request, streaming=streaming)
-    reader = spec.reader(target.version)
-    return http.HttpExchange(call, reader, max_depth=max_depth, response_name=spec.response_name)
+        streaming = row.wants_stream(request)
+        call = http.post(target, row.operation(request), request, streaming=streaming)
+    reader = row.reader(target.version)
+    return http.HttpExchange(call, reader, max_depth=max_depth, response_name=row.response_name)
 
 
 def _over_mcp(
-    spec: ProtocolSpec, target: Target, request: Mapping[str, Any], max_depth: int
+    row: ProtocolSpec, target: Target, request: Mapping[str, Any], max_depth: int
 ) -> Exchange:
     return mcp.exchange(
         target,
-        spec.operation(request),
+        row.operation(request),
         request,
-        lambda: spec.reader(target.version),
+        lambda: row.reader(target.version),
         max_depth=max_depth,
     )
 
@@ -173,13 +172,13 @@ def exchange(target: Target, request: Mapping[str, Any], *, max_depth: int = 100
     """
     if target.protocol == ACTION:
         return actions.exchange(target, request, max_depth)
-    spec = _row(PROTOCOLS, target.protocol, "protocol")
+    row = _row(PROTOCOLS, target.protocol, "protocol")
     binding = _row(BINDINGS, target.binding, "binding")
     if not raw.raw_of(request):
-        return binding(spec, target, raw.document_of(request), max_depth)
-    operation = spec.operation(request) if target.binding == "http" else ""
-    call, reader = raw.http_call(target, request, operation), spec.reader(target.version)
-    found = http.HttpExchange(call, reader, max_depth=max_depth, response_name=spec.response_name)
+        return binding(row, target, raw.document_of(request), max_depth)
+    operation = row.operation(request) if target.binding == "http" else ""
+    call, reader = raw.http_call(target, request, operation), row.reader(target.version)
+    found = http.HttpExchange(call, reader, max_depth=max_depth, response_name=row.response_name)
     found.may_be_empty = True
     return found
 
@@ -227,9 +226,30 @@ def masker(protocol: str) -> Callable[[bytes], bytes] | None:
     return _row(PROTOCOLS, protocol, "protocol").mask
 
 
+def spec(protocol: str) -> ProtocolSpec:
+    """Return the row of a protocol; for an unknown one, and for actions, that of the default."""
+    return PROTOCOLS.get(protocol, PROTOCOLS[DEFAULT])
+
+
+def known(protocol: Any) -> str:
+    """Return the name of a protocol; the default for an unknown one."""
+    return protocol if protocol in [*PROTOCOLS] else DEFAULT
+
+
+def has_binding(protocol: str, binding: str) -> bool:
+    """Return whether requests of a protocol can be sent over a binding; no for an unknown one."""
+    row = PROTOCOLS.get(protocol)
+    return row is not None and binding in row.bindings
+
+
+def choices() -> list[tuple[str, str]]:
+    """Return the names of the protocols with their labels, for the columns of models."""
+    return [(name, row.label) for name, row in PROTOCOLS.items()]
+
+
 def assembler(protocol: str) -> Assembler:
-    """Return a new assembler of the events of one response; NLWeb's for an unknown protocol."""
-    return PROTOCOLS.get(protocol, PROTOCOLS["nlweb"]).assembler()
+    """Return a new assembler of the events of one response; the default's for an unknown one."""
+    return spec(protocol).assembler()
 
 
 def versions(protocol: str) -> tuple[Version, ...]:
@@ -271,8 +291,8 @@ def await_request(
     `request` is the one whose response was the promise; `request_id` replaces the id that it had.
     Raises `ValueError` for an unknown name.
     """
-    spec = _row(PROTOCOLS, protocol, "protocol")
-    return spec.await_request(
+    row = _row(PROTOCOLS, protocol, "protocol")
+    return row.await_request(
         version,
         request,
         token=token,
@@ -294,8 +314,8 @@ def follow_up_document(
 
     `prev` are the queries so far, oldest first; `session_context` is what the agent returned.
     """
-    spec = _row(PROTOCOLS, protocol, "protocol")
-    return spec.follow_up_document(request, prev=prev, session_context=session_context, text=text)
+    row = _row(PROTOCOLS, protocol, "protocol")
+    return row.follow_up_document(request, prev=prev, session_context=session_context, text=text)
 
 
 def omitted_previous(protocol: str, document: Any, prev: Sequence[str]) -> str:
@@ -303,8 +323,8 @@ def omitted_previous(protocol: str, document: Any, prev: Sequence[str]) -> str:
 
     "" if it omits none, and for an unknown protocol.
     """
-    spec = PROTOCOLS.get(protocol)
-    return spec.omitted_previous(document, prev) if spec else ""
+    row = PROTOCOLS.get(protocol)
+    return row.omitted_previous(document, prev) if row else ""
 
 
 def with_request_id(protocol: str, document: Mapping[str, Any], request_id: str) -> dict[str, Any]:
@@ -319,27 +339,33 @@ def with_version(protocol: str, document: Mapping[str, Any], version: str) -> di
 
 def request_text(protocol: str, request: Mapping[str, Any]) -> str:
     """Return the text of a request, "" if it has none or the protocol is unknown."""
-    spec = PROTOCOLS.get(protocol)
+    row = PROTOCOLS.get(protocol)
     if replaced := raw.raw_of(request):
         return raw.title_of(replaced)
-    return spec.request_text(request) if spec else ""
+    return row.request_text(request) if row else ""
 
 
 def operation(protocol: str, request: Mapping[str, Any]) -> str:
     """Return the name of a request's operation; an unknown protocol's own name."""
-    spec = PROTOCOLS.get(protocol)
-    return spec.operation(request) if spec else protocol
+    row = PROTOCOLS.get(protocol)
+    return row.operation(request) if row else protocol
+
+
+def schema_of_request(protocol: str, document: Any) -> str:
+    """Return the name of the schema of a request."""
+    row = PROTOCOLS.get(protocol)
+    return row.operation_of(document).schema if row else "request"
 
 
 def response_name(protocol: str) -> str:
-    """Return the name of a response with its article; NLWeb's for an unknown protocol."""
-    return PROTOCOLS.get(protocol, PROTOCOLS["nlweb"]).response_name
+    """Return the name of a response with its article; the default's for an unknown protocol."""
+    return spec(protocol).response_name
 
 
 def query_text(protocol: str, request: Any) -> str:
     """Return the query of a request as later ones repeat it, "" for none or an unknown protocol."""
-    spec = PROTOCOLS.get(protocol)
-    return spec.query_text(request) if spec and not raw.raw_of(request) else ""
+    row = PROTOCOLS.get(protocol)
+    return row.query_text(request) if row and not raw.raw_of(request) else ""
 
 
 def session_context(protocol: str, request: Any, returned: Mapping[str, Any] | None) -> Any:
@@ -348,8 +374,8 @@ def session_context(protocol: str, request: Any, returned: Mapping[str, Any] | N
     It comes from what was sent and what was returned for it. None for none, and for an unknown
     protocol.
     """
-    spec = PROTOCOLS.get(protocol)
-    return spec.session_context(request, returned) if spec else None
+    row = PROTOCOLS.get(protocol)
+    return row.session_context(request, returned) if row else None
 
 
 def with_session_context(

@@ -30,16 +30,7 @@ from playground.verdicts.conformance import RULES, source_of
 
 #: Protocols in the order of the pages: title and description.
 ABOUT: Mapping[str, tuple[str, str]] = {
-    "nlweb": (
-        "NLWeb",
-        "Questions in natural language. The response is one document or a stream of events: "
-        "results, questions to the user, a promise or a failure.",
-    ),
-    "agent-api": (
-        "Agent API",
-        "Messages to an agent. The response consists of messages, whose contents grow "
-        "while it is streamed.",
-    ),
+    **{name: (row.label, row.about) for name, row in PROTOCOLS.items()},
     "http": (
         "HTTP",
         "Request line, headers, status codes and event streams, which transport every protocol.",
@@ -61,20 +52,9 @@ _KINDS_OF: Mapping[tuple[str, str], str] = {
     ("playground", "document"): "Terms",
 }
 #: Where to begin: protocol and document, in the latest version.
-START: Sequence[tuple[str, str]] = (
-    ("nlweb", "ask-request"),
-    ("nlweb", "answer"),
-    ("nlweb", "event-result"),
-    ("nlweb", "elicitation"),
-    ("nlweb", "promise"),
-    ("nlweb", "action"),
+START: Sequence[tuple[str, str]] = tuple(
+    (protocol, name) for protocol, row in PROTOCOLS.items() for name in row.starts
 )
-#: The agents of the playground that requests can be sent to.
-_AGENTS: Mapping[tuple[str, str], str] = {
-    ("nlweb", "0.54"): "demo",
-    ("nlweb", "0.55"): "demo",
-    ("agent-api", "1"): "demo-agent-api",
-}
 #: Labels of what a version table says and schemas do not.
 _TRAITS: Mapping[str, str] = {
     "meta_fields": "Names of the metadata of a response",
@@ -413,7 +393,8 @@ def _condition(condition: Condition) -> str:
 
 
 def _try_link(found: Reference, attribute: Attribute) -> TryLink | None:
-    agent = _AGENTS.get((found.protocol, found.version))
+    row = PROTOCOLS.get(found.protocol)
+    agent = row.demo_agents.get(found.version) if row else None
     request = example_request(found, attribute) if agent else None
     if agent is None or request is None:
         return None

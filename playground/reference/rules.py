@@ -18,6 +18,7 @@ from playground.conformance.examples import (
     RuleExamples,
     examples_of,
 )
+from playground.protocols import registry
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.json_pointer import keys_of
 from playground.ui.formatting import WireBlock, blocks_of, pretty
@@ -105,7 +106,7 @@ def _requirements(name: str) -> list[tuple[str, str, str]]:
         rule: Rule[Any] | None = next((rule for rule in ruleset.rules if rule.id == name), None)
         for version in ruleset.versions if rule else ():
             demand = rule.requirements.get(version) if rule else None
-            is_shared = protocol == "nlweb" and not name.startswith("mcp.")
+            is_shared = not name.startswith(f"{binding}.")
             subject = subject_of(protocol, "http" if is_shared else binding, version)
             level, source = (demand.level.value, source_of(demand.section)) if demand else ("", "")
             rows[subject, level, source] = None
@@ -154,13 +155,14 @@ def _example(slug: str, title: str, examples: RuleExamples, example: Example) ->
         found.setdefault(locator.wire(finding.seq), []).append(finding)
     # The end of a response has no bytes.
     shown = [frame for frame in frames if frame.kind is not FrameKind.END or frame.seq in found]
-    path = "/await" if example.operation == "await" else "/ask"
+    operations = [each.name for each in registry.spec(examples.protocol).operations]
+    path = f" /{example.operation or operations[0]}" if len(operations) > 1 else ""
     return {
         "slug": slug,
         "title": title,
         # The request as JSON and what it was sent to; "" if the frames have it, or none matters.
         "request": pretty(example.request) if example.request else "",
-        "endpoint": f"POST {path}" if examples.protocol == "nlweb" else "POST",
+        "endpoint": f"POST{path}",
         "facts": list(_facts(example)),
         "blocks": list(_blocks(shown, found)),
         # Findings that concern no frame.

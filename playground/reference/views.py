@@ -18,6 +18,7 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import replace_url
 
 from playground.conformance import RULESETS
+from playground.protocols import registry
 from playground.reference.attributes import (
     attributes_of_rule,
     changes_view,
@@ -28,7 +29,6 @@ from playground.reference.attributes import (
 from playground.reference.explanations import explanation_view
 from playground.reference.rules import rule_context, rule_groups
 from playground.ui.helpers import is_htmx
-from playground.verdicts.conformance import ABOUT
 
 #: The longest text of the filter.
 MAX_WORDS = 200
@@ -123,8 +123,8 @@ def _groups() -> Iterator[dict[str, Any]]:
         yield {
             "title": group.title,
             "slug": group.slug,
-            "about": ABOUT[group.slug],
-            "columns": versions if protocol == "nlweb" else ["Level"],
+            "about": group.about,
+            "columns": versions if registry.spec(protocol).has_versions else ["Level"],
             "rows": [
                 (rule, [(name, rule.requirements.get(name)) for name in versions])
                 for rule in group.rules

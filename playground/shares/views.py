@@ -42,7 +42,6 @@ from playground.models.rows import owner_of
 from playground.protocols import registry
 from playground.protocols.annotations import SchemaPlace
 from playground.protocols.deep_links import badge, workbench_link
-from playground.protocols.explanations import schema_of_request
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.headers import is_credential
 from playground.stored_runs import read_events
@@ -284,7 +283,9 @@ def _run_context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "cards": render_entries(page, thread),
         "request_json": pretty(run.request),
         "request_reference": str(
-            SchemaPlace(run.protocol, run.version, schema_of_request(run.protocol, run.request))
+            SchemaPlace(
+                run.protocol, run.version, registry.schema_of_request(run.protocol, run.request)
+            )
         ),
         "url": clean_url_template(run.url),
         "headers": [(n, MASK if is_credential(n) else value) for n, value in run.headers],

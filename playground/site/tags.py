@@ -26,7 +26,6 @@ from playground.conversation.transcript import answer_verb, answers, declined, u
 from playground.models.columns import row_problems
 from playground.protocols.origins import origin_of
 from playground.reference.explanations import kind_reference, names_of
-from playground.reference.explanations import meaning as meaning_of
 from playground.site.sidebar import assets_built
 from playground.ui.formatting import ago, kind_label, milliseconds, pretty, size, value_text
 from playground.ui.markdown import plain, render
@@ -59,16 +58,6 @@ def asset(name: str) -> str:
     Where the front end was built, it is that of the file in `static/build/`.
     """
     return static(f"build/{name}" if assets_built() else name)
-
-
-@register.simple_tag
-def meaning(schema: str, pointer: str) -> str:
-    """Return the sentence about a name of a request: `{% meaning "nlweb/ask-request" "/query" %}`.
-
-    The latest version of the protocol counts.
-    """
-    protocol, _, name = schema.partition("/")
-    return meaning_of(protocol, name, pointer)
 
 
 #: Functions of other modules that templates use as filters, by their own names.

@@ -26,8 +26,8 @@ from playground.conformance import (
     Verdict,
     ruleset,
 )
-from playground.models import Run
-from playground.protocols import nlweb
+from playground.models import Agent, Run
+from playground.protocols import registry
 from playground.protocols.frames import Frame, FrameKind
 from playground.stored_runs import conformance_report, earlier_responses, once_per_run
 from playground.ui.helpers import get_run, make_download
@@ -45,24 +45,6 @@ RULES = {
     for ruleset in RULESETS.values()
     for group in ruleset.groups
     for rule in group.rules
-}
-#: Protocol and binding to the subject of a report; the Agent API has one version without a name.
-_SUBJECTS: Mapping[tuple[str, str], str] = {
-    ("nlweb", "http"): "NLWeb {}",
-    ("nlweb", "mcp"): "NLWeb {} over MCP",
-    ("agent-api", "http"): "Agent API",
-}
-#: Description of each rule group on the rules page.
-ABOUT: Mapping[str, str] = {
-    "nlweb": "The response of an NLWeb agent over any binding. Over MCP the rules about HTTP and "
-    "event streams do not apply, and locations start at the JSON-RPC message: "
-    "/result/content/0/text#/results/0 is the first result of the JSON in the first text.",
-    "mcp": "The messages of an MCP server that carry an NLWeb response: JSON-RPC, handshake, "
-    "tools, shape of results, elicitations and notifications. Sections that name MCP or JSON-RPC "
-    "are those of the MCP and JSON-RPC specifications.",
-    "json": "The JSON of a body, of each event, and of a string that holds a response: the same "
-    "rules for every protocol and binding. Clients may reject or misread what they report.",
-    "agent-api": "The response of an Agent API agent, as one document or as a stream of objects.",
 }
 #: A section with a number, or with the letter of an appendix.
 _NUMBERED = re.compile(r"[0-9]|[A-Z](?:\.|,|$)")
@@ -207,7 +189,12 @@ def view_of(report: ConformanceReport, locator: PointerLocator) -> ReportView:
 
 
 def subject_of(protocol: str, binding: str, version: str) -> str:
-    return _SUBJECTS.get((protocol, binding), "{}").format(version)
+    """Return what a response is checked against: "NLWeb 0.55 over MCP"."""
+    row = registry.PROTOCOLS.get(protocol)
+    if row is None:
+        return version
+    over = f" over {Agent.Binding(binding).label}" if binding != Agent.Binding.HTTP else ""
+    return f"{row.label} {version}{over}" if row.has_versions else f"{row.label}{over}"
 
 
 def source_of(section: str) -> str:
@@ -217,7 +204,6 @@ def source_of(section: str) -> str:
 
 #: Reports in the cache: each has a few findings, and a run with many frames takes long to check.
 REPORT_CACHE_SIZE = 64
-_NLWEB = "nlweb"
 
 
 def _rule_set(run: Run) -> RuleSet:
@@ -228,13 +214,13 @@ def _rule_set(run: Run) -> RuleSet:
 def _version(request: HttpRequest, run: Run) -> str:
     """Return the version to check against: `?version=`, or the one that the request was sent as.
 
-    A version of NLWeb without rules is kept: no rule applies to it.
+    A version of the protocol without rules is kept: no rule applies to it.
     """
     known = _rule_set(run).versions
     requested = request.GET.get("version", "")
     if requested in known:
         return requested
-    supported = {each.name for each in nlweb.SUPPORTED_VERSIONS}
+    supported = {each.name for each in run.spec.versions}
     is_named = run.version in known or run.version in supported
     return run.version if is_named or not known else known[-1]
 
@@ -269,8 +255,7 @@ def report(request: HttpRequest, pk: str) -> HttpResponse:
     """Show the report on a run, for `?version=` or the version that it was sent as."""
     run = get_run(request, pk)
     rules = _rule_set(run)
-    # Only NLWeb has versions to choose from.
-    versions = rules.versions if run.protocol == _NLWEB else ()
+    versions = rules.versions if run.spec.has_versions else ()
     context: dict[str, Any] = {"run": run, "versions": versions, "has_rules": bool(rules.rules)}
     if run.is_final and rules.rules:
         version = _version(request, run)

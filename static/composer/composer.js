@@ -5,7 +5,7 @@
 import { make } from "../site/dom.js";
 import { keysOf } from "./json-pointer.js";
 import { ignoreLateResponses } from "../site/late-responses.js";
-import { languageOf, titleIn, wordsField } from "./protocols.js";
+import { isEmpty, operationOf, titleIn, wordsField } from "./protocols.js";
 import { documentOf } from "./request-document.js";
 import { recall, remember } from "../site/storage.js";
 
@@ -109,14 +109,15 @@ class RequestComposer extends HTMLElement {
     if (event.target === this.form && event.detail.parameters.anyway) return;
     if (!this.isSendable && event.target.matches("#composer, #effective")) event.preventDefault();
     if (event.target !== this.form) return;
-    const { isEmpty, lack } = languageOf(this.form);
+    const { protocol } = this.form.dataset;
     const value = this.document.value([]);
-    if (!this.isSendable || value.raw || !isEmpty(value)) return;
+    if (!this.isSendable || value.raw || !isEmpty(protocol, value)) return;
     event.preventDefault();
     this.querySelector("tab-set").show("tab-request");
     const field = wordsField(this.form);
-    field?.complain(lack(value));
-    this.#say(field ? "" : lack(value), true);
+    const { missing } = operationOf(protocol, value);
+    field?.complain(missing);
+    this.#say(field ? "" : missing, true);
     (field ?? this.querySelector(".form-section:not([hidden]) [data-add]")).focus();
   }
 

@@ -2,7 +2,8 @@
 // the edits back that were put aside when another turn was chosen. Names what Send does.
 
 import { giveFocus } from "../site/focus.js";
-import { languageOf, wordsField } from "./protocols.js";
+import { keysOf } from "./json-pointer.js";
+import { isEmpty, rowOf, wordsField } from "./protocols.js";
 import { documentOf } from "./request-document.js";
 import { toast } from "../site/toasts.js";
 
@@ -20,7 +21,7 @@ class ConversationStrip extends HTMLElement {
     for (const name of ["pane:show", "htmx:afterSettle"])
       document.addEventListener(name, ({ target }) => target?.id !== "effective" && this.update());
     this.update();
-    if (this.field.value && languageOf(form).isEmpty(documentOf(this).value([]))) askNext(form);
+    if (this.field.value && isEmpty(form.dataset.protocol, documentOf(this).value([]))) askNext(form);
   }
 
   get state() {
@@ -59,7 +60,7 @@ class ConversationStrip extends HTMLElement {
     const { text } = request;
     askNext(this.field.form); // The button goes, and with it the focus.
     if (!request.error) {
-      for (const keys of languageOf(this.field.form).carried) request.remove(keys);
+      for (const pointer of rowOf(this.field.form.dataset.protocol).carried) request.remove(keysOf(pointer));
       if (onlyTyped(request.value(["context"]))) request.remove(["context"]);
     }
     this.clear();

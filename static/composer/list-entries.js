@@ -18,8 +18,10 @@ export function mount(list) {
     if (!raws.length && at.length === 1 && kind.isOptional) request.remove(at);
     else request.set(at, raws.length ? `[\n  ${raws.map(indented).join(",\n  ")}\n]` : "[]");
   };
+  const form = list.closest("form");
   const api = {
     request,
+    form,
     /** Appends an entry to the list at `at`, and puts the focus into it. */
     append(at, value) {
       write(at, [...sources(at), JSON.stringify(value, null, 2)]);
@@ -81,7 +83,7 @@ export function mount(list) {
     );
   }
 
-  const append = () => api.append(keys, kind.fresh(items()));
+  const append = () => api.append(keys, kind.fresh(form));
   add.addEventListener("click", append);
   request.addEventListener("change", render);
   render();

@@ -2,6 +2,7 @@
 
 import { iconButton, make } from "../site/dom.js";
 import { pointerOf } from "./json-pointer.js";
+import { freshMessage } from "./protocols.js";
 
 const ROLES = ["user", "system", "assistant", "tool"];
 const TYPES = ["message", "function_call_output", "mcp_approval_response", "reasoning", "function_call"];
@@ -86,12 +87,13 @@ const message = {
   name: "message",
   title: "Message",
   isOrdered: true,
-  fresh: () => ({ role: "user", type: "message", content: [{ type: "text", text: "" }] }),
-  head(node, at, { request }) {
+  fresh: freshMessage,
+  head(node, at, { request, form }) {
     if (node.type !== "object") return [make("span", { className: "list-name" }, "no message")];
+    const hasType = "type" in freshMessage(form) || member(node, "type");
     return [
       choice("Role", [...at, "role"], textAt(node, "role"), ROLES, request),
-      choice("Type", [...at, "type"], textAt(node, "type"), TYPES, request),
+      ...(hasType ? [choice("Type", [...at, "type"], textAt(node, "type"), TYPES, request)] : []),
     ];
   },
   body(node, at, api) {

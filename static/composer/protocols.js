@@ -1,100 +1,87 @@
-// What the composer has to know of each protocol: a first request, where its words are, and
-// what it carries of a conversation.
+// What the composer has to know of each protocol: a first request, where its words are, and what it
+// carries of a conversation. All of it is in the page, from the server's table of protocols.
 
-const NLWEB = {
-  carried: [
-    ["context", "prev"],
-    ["meta", "session_context"],
-  ],
-  lack: (document) =>
-    operationOf(document) === "await"
-      ? "Enter a promise token: promise_token is required."
-      : "Enter a query: query.text is required.",
-  fields: { ask: '[data-pointer="/query/text"]', await: '[data-pointer="/promise_token"]' },
-  fresh: (text, version) => ({ query: { text }, prefer: { streaming: true }, meta: { version } }),
-  words: (document) => String(document?.query?.text ?? ""),
-  /** The name of a request: its query, or the action of an await request. */
-  title: (document) => (operationOf(document) === "await" ? textOf(document.action) : NLWEB.words(document)),
-  isEmpty: (document) =>
-    operationOf(document) === "await"
-      ? !String(document.promise_token ?? "").trim()
-      : !NLWEB.words(document).trim(),
-};
+import { keysOf } from "./json-pointer.js";
 
-const AGENT_API = {
-  carried: [["session_id"], ["response_id"]],
-  lack: () => "Enter a message: a request needs one.",
-  fields: { ask: '[data-pointer^="/input/"][data-pointer$="/text"]' },
-  fresh: (text) => ({
-    input: [{ role: "user", type: "message", content: [{ type: "text", text }] }],
-    stream: true,
-  }),
-  /** The text of the user's last message. */
-  words: (document) => {
-    const said = listOf(document?.input).findLast(({ role = "user" }) => role === "user");
-    return typeof said?.content === "string"
-      ? said.content
-      : listOf(said?.content)
-          .map(({ text }) => textOf(text))
-          .join(" ");
-  },
-  title: (document) => AGENT_API.words(document),
-  isEmpty: (document) => {
-    const { input = [] } = document ?? {};
-    // What is no list of messages is wrong rather than empty: the server says in which way.
-    if (!Array.isArray(input) || listOf(input).length < input.length) return false;
-    const parts = input.flatMap(({ content }) =>
-      typeof content === "string" ? [{ text: content }] : listOf(content),
-    );
-    return parts.every(({ text, image_url: image, data }) => !textOf(text).trim() && !image && !data);
-  },
-};
+let table;
 
-const PROTOCOLS = { nlweb: NLWEB, "agent-api": AGENT_API };
+/** {hasVersions, bindings, carried, operations} by protocol, the default one first. */
+const rows = () => (table ??= JSON.parse(document.getElementById("protocols").textContent));
 
-/** Their names, the default first. */
-export const PROTOCOL_NAMES = Object.keys(PROTOCOLS);
+/** Replaces the table of the page. */
+export const setRows = (given) => (table = given);
 
-/** The language of a protocol by its name; that of NLWeb for one that is not known. */
-export const language = (name) => PROTOCOLS[name] ?? NLWEB;
+/** The row of a protocol; that of the default for one that is not known. */
+export const rowOf = (protocol) => rows()[protocol] ?? Object.values(rows())[0];
+
+/** The operation of a request: the first one whose member the document has, else the first. */
+export function operationOf(protocol, document) {
+  const { operations } = rowOf(protocol);
+  const has = ({ text }) => document instanceof Object && keysOf(text)[0] in document;
+  return operations.find(has) ?? operations[0];
+}
+
+/** The operation that a form shows. */
+export function operationIn(form) {
+  const { operations } = rowOf(form.dataset.protocol);
+  return operations.find(({ name }) => name === form.dataset.operation) ?? operations[0];
+}
+
+/** The words of a request: its text, or that of the user's last message. */
+export const wordsOf = (protocol, document) => wordsAt(document, rowOf(protocol).operations[0].text);
 
 /** The title of a request: of a raw one its method and path. */
 export function titleIn(protocol, document) {
   const { method = "POST", path = "" } = document?.raw ?? {};
-  return document?.raw ? `${method} ${path}`.trim() : language(protocol).title(document);
+  return document?.raw
+    ? `${method} ${path}`.trim()
+    : wordsAt(document, operationOf(protocol, document).title);
 }
 
-/** The language that a form composes in. */
-export const languageOf = (form) => language(form.dataset.protocol);
+/** Whether a request lacks what it must have. */
+export function isEmpty(protocol, document) {
+  const operation = operationOf(protocol, document);
+  const found = valueAt(document, operation.text);
+  if (!isList(operation)) return !wordsAt(document, operation.text).trim();
+  if (found === undefined) return true;
+  // What is no list of messages is wrong rather than empty: the server says in which way.
+  if (!Array.isArray(found) || listOf(found).length < found.length) return false;
+  return found.every(({ content }) =>
+    typeof content === "string" ? !content.trim() : listOf(content).every(isBlank),
+  );
+}
 
 /** The text of a first request with these words. */
-export function freshText(protocol, words, version) {
-  return JSON.stringify(language(protocol).fresh(words, version), null, 2);
+export function freshText(protocol, words, version, operation = rowOf(protocol).operations[0]) {
+  return JSON.stringify(fresh(operation, words, version), null, 2);
 }
 
-/** The control that the words are written into. */
+/** A first message of a list at these keys, without words. */
+export function freshMessage(form) {
+  const operation = operationIn(form);
+  return valueAt(fresh(operation, "", form.elements.version.value), operation.text)[0];
+}
+
+/** The control that the words are written into: of several messages that of the last one. */
 export function wordsField(form) {
-  const { fields } = languageOf(form);
-  return form.querySelector(`json-field${fields[form.dataset.operation] ?? fields.ask}`);
-}
-
-/** The operation of an NLWeb request: "await" for one with a promise token, else "ask". */
-export function operationOf(document) {
-  const isAwait = document instanceof Object && "promise_token" in document && !("query" in document);
-  return isAwait ? "await" : "ask";
+  const { text } = operationIn(form);
+  const ends = ["text", "content"].map((end) => `[data-pointer^="${text}/"][data-pointer$="/${end}"]`);
+  return [...form.querySelectorAll(`json-field:is([data-pointer="${text}"], ${ends})`)].at(-1);
 }
 
 /** Shows the sections of the form's protocol and operation, and hides the others. */
 export function showSections(form) {
-  const { protocol, operation = "ask" } = form.dataset;
+  const { protocol } = form.dataset;
+  const { name } = operationIn(form);
   for (const section of form.querySelectorAll(".form-section, request-operation")) {
-    const { protocol: own, operation: only = operation } = section.dataset;
-    section.hidden = own !== protocol || only !== operation;
+    const { protocol: own, operation: only = name } = section.dataset;
+    section.hidden = own !== protocol || only !== name;
   }
 }
 
 /** Shows the sections and the versions of a protocol, and hides those of the others. */
 export function showProtocol(form, protocol, version) {
+  if (form.dataset.protocol !== protocol) delete form.dataset.operation;
   form.dataset.protocol = protocol;
   showSections(form);
   const select = form.elements.version;
@@ -103,5 +90,33 @@ export function showProtocol(form, protocol, version) {
   select.value = (own.find(({ value }) => value === version) ?? own.at(-1))?.value ?? "";
 }
 
+/** A first request of an operation, with these words in place of "$text". */
+function fresh({ fresh: byVersion }, words, version) {
+  const document = byVersion[version] ?? Object.values(byVersion).at(-1);
+  const withWords = (_, value) => (value === "$text" ? words : value);
+  return JSON.parse(JSON.stringify(document), withWords);
+}
+
+/** Whether what an operation must have is a list of messages. */
+const isList = (operation) => Array.isArray(valueAt(Object.values(operation.fresh)[0], operation.text));
+
+function wordsAt(document, pointer) {
+  const found = valueAt(document, pointer);
+  if (!Array.isArray(found)) return found instanceof Object ? "" : String(found ?? "");
+  const said = listOf(found).findLast(({ role = "user" }) => role === "user");
+  return typeof said?.content === "string"
+    ? said.content
+    : listOf(said?.content)
+        .map(({ text }) => textOf(text))
+        .join(" ");
+}
+
+/** Whether a part of a message holds nothing but its type. */
+const isBlank = (part) =>
+  Object.entries(part).every(([name, value]) => name === "type" || !(textOf(value).trim() || isValue(value)));
+const isValue = (value) => Boolean(value) && typeof value !== "string";
+
+const valueAt = (document, pointer) =>
+  keysOf(pointer).reduce((found, key) => (found instanceof Object ? found[key] : undefined), document);
 const textOf = (value) => (typeof value === "string" ? value : "");
 const listOf = (value) => (Array.isArray(value) ? value.filter((each) => each instanceof Object) : []);

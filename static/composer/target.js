@@ -7,7 +7,7 @@
 // (a select without a look of its own), `address`, `protocol`, `version`, `binding` and `detected`.
 
 import { make } from "../site/dom.js";
-import { showProtocol } from "./protocols.js";
+import { rowOf, showProtocol } from "./protocols.js";
 import { documentOf } from "./request-document.js";
 import { recall, remember } from "../site/storage.js";
 import { isCommand, isSameUrl, matching, typedUrl } from "./target-url.js";
@@ -66,7 +66,8 @@ class TargetBar extends HTMLElement {
     this.input.title = url;
     fields.protocol.value = this.form.dataset.protocol;
     fields.protocol.disabled = Boolean(agent);
-    this.querySelector("[data-target-binding]").hidden = this.form.dataset.protocol !== "nlweb";
+    this.querySelector("[data-target-binding]").hidden =
+      rowOf(this.form.dataset.protocol).bindings.length === 1;
     for (const option of fields.version.options) {
       const isOwn = option.disabled || !agent || option.value === agent.dataset.version;
       option.text = isOwn ? option.dataset.label : `${option.dataset.label} (overrides agent default)`;
@@ -90,9 +91,9 @@ class TargetBar extends HTMLElement {
   #showChip() {
     const { protocol, version, binding } = this.fields;
     const named = protocol.selectedOptions[0]?.text ?? "";
-    const isNlweb = this.form.dataset.protocol === "nlweb";
-    const parts = [...(isNlweb ? [version.value] : []), binding.value.toUpperCase()];
-    this.chip.querySelector("[data-target-protocol]").textContent = isNlweb ? named : `${named} ·`;
+    const { hasVersions } = rowOf(this.form.dataset.protocol);
+    const parts = [...(hasVersions ? [version.value] : []), binding.value.toUpperCase()];
+    this.chip.querySelector("[data-target-protocol]").textContent = hasVersions ? named : `${named} ·`;
     this.chip.querySelector("[data-target-label]").textContent = parts.join(" · ");
   }
 
@@ -147,7 +148,7 @@ class TargetBar extends HTMLElement {
       this.#speak(own ?? this.form.dataset.protocol, ownVersion);
     });
     protocol.addEventListener("change", () => {
-      this.fields.binding.value = "http";
+      [this.fields.binding.value] = rowOf(protocol.value).bindings;
       this.#speak(protocol.value);
     });
     this.querySelector("[data-target-binding]").addEventListener("change", () => this.#changed());

@@ -2,13 +2,13 @@
 
 import { find, set } from "./json-edit.js";
 import { parse, toValue } from "./json-text.js";
-import { freshText, language } from "./protocols.js";
+import { freshText, wordsOf } from "./protocols.js";
 
 /** A first request of another protocol, with the words of the old one. */
 export function translated(old, protocol, version) {
   let words = "";
   try {
-    words = language(old.protocol).words(toValue(parse(old.document)));
+    words = wordsOf(old.protocol, toValue(parse(old.document)));
   } catch {
     // What cannot be read has no words.
   }

@@ -140,7 +140,7 @@ class TestSlugs:
 #: Rows that the database refuses, whoever writes them.
 REFUSED: dict[str, tuple[type[Any], dict[str, Any]]] = {
     "slug": (Agent, {"slug": "a b"}),
-    "protocol": (Agent, {"protocol": "x"}),
+    "protocol": (Agent, {"protocol": "a b"}),
     "binding": (Agent, {"binding": ""}),
     "collection": (Collection, {"slug": "../x"}),
     "reserved": (Collection, {"slug": "import"}),
@@ -149,7 +149,7 @@ REFUSED: dict[str, tuple[type[Any], dict[str, Any]]] = {
     "folder": (Folder, {"slug": ""}),
     "request": (SavedRequest, {"slug": ""}),
     "document": (SavedRequest, {"document": []}),
-    "request's protocol": (SavedRequest, {"protocol": "a2a"}),
+    "request's protocol": (SavedRequest, {"protocol": ""}),
     "share": (Share, {"token": ""}),
 }
 
@@ -198,6 +198,19 @@ def test_loaddata_refuses_a_value_of_another_shape(name: str, tmp_path: Path) ->
     load(tmp_path, *GOOD)
     with pytest.raises(DeserializationError, match=re.escape(message)):
         load(tmp_path, wrong)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [item("agent", name="B", slug="b", url="x", protocol="x"), request(protocol="x")],
+    ids=["agent", "request"],
+)
+def test_loaddata_refuses_a_protocol_that_is_not_in_the_registry(
+    row: dict[str, Any], tmp_path: Path
+) -> None:
+    load(tmp_path, *GOOD)
+    with pytest.raises(ValueError, match=r"Unknown protocol 'x'\. Supported: nlweb, "):
+        load(tmp_path, row)
 
 
 def test_an_import_of_another_shape_is_one_line() -> None:

@@ -23,6 +23,7 @@ from playground.collections.fixture_parser import parse_fixture
 from playground.collections.ordering import LARGEST
 from playground.models import Agent, SavedRequest
 from playground.models.collections import RESERVED
+from playground.protocols import registry
 from tests.support import json_values
 
 LEAST: dict[str, dict[str, Any]] = {
@@ -42,7 +43,7 @@ FLAT = "Folders cannot be nested: a folder has no parent."
 LIST = "Must be an array of up to 100 pairs [name, value]."
 
 
-PROTOCOLS = ", ".join(Agent.Protocol.values)
+PROTOCOLS = ", ".join(registry.PROTOCOLS)
 
 
 def test_choices_and_limits_are_those_of_the_models() -> None:
@@ -50,7 +51,7 @@ def test_choices_and_limits_are_those_of_the_models() -> None:
     request = rules[REQUEST]["properties"]
     reserved = rules[COLLECTION]["properties"]["slug"]["allOf"][1]["not"]["enum"]
     assert set(reserved) == RESERVED
-    assert request["protocol"]["enum"] == Agent.Protocol.values
+    assert request["protocol"]["enum"] == [*registry.PROTOCOLS]
     assert request["binding"]["enum"] == Agent.Binding.values
     assert rules["position"]["maximum"] == LARGEST
     for model, fields in FIELDS.items():

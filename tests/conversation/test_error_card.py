@@ -85,7 +85,7 @@ KINDS: list[tuple[str, list[str], dict[str, str], str]] = [
     ("", [], {}, "Empty"),
     ('{"detail": "no"}', [], AGENT_API, "Agent API error"),
     ('{"object": "response", "id": "r", "status": "completed", "output": []}', [], AGENT_API,
-     "Agent API response, despite the status"),
+     "Agent API answer, despite the status"),
     ('{"surprise": 1}', [], AGENT_API, "JSON, but not an Agent API response"),
     ("<html>no", [], AGENT_API, "HTML page"),
 ]  # fmt: skip

@@ -2,57 +2,102 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describe } from "../../static/composer/list-entry-kinds.js";
 import { parse, toValue } from "../../static/composer/json-text.js";
-import { freshText, language, PROTOCOL_NAMES } from "../../static/composer/protocols.js";
+import {
+  freshText,
+  isEmpty,
+  operationOf,
+  setRows,
+  titleIn,
+  wordsOf,
+} from "../../static/composer/protocols.js";
 import { translated, versioned } from "../../static/composer/translation.js";
 
-const agentApi = language("agent-api");
-const nlweb = language("nlweb");
+// Protocols of the shapes that the table has: a text, another operation, messages with parts, and
+// messages with texts.
+const operation = (text, fresh, more = {}) => ({ name: "first", text, title: text, fresh, ...more });
+const content = [{ type: "text", text: "$text" }];
+setRows({
+  query: {
+    operations: [
+      operation("/query/text", {
+        1: { query: { text: "$text" }, meta: { version: "1" } },
+        2: { query: { text: "$text" }, meta: { version: "2" } },
+      }),
+      operation("/token", { 2: { token: "", action: "check" } }, { name: "second", title: "/action" }),
+    ],
+  },
+  parts: { operations: [operation("/input", { 1: { input: [{ role: "user", content }] } })] },
+  texts: { operations: [operation("/messages", { 1: { messages: [{ role: "user", content: "$text" }] } })] },
+});
+const NAMES = ["query", "parts", "texts"];
 
 test("a first request of each protocol holds the words", () => {
-  for (const name of PROTOCOL_NAMES) {
-    const document = JSON.parse(freshText(name, "soup", "0.55"));
-    assert.equal(language(name).words(document), "soup");
-    assert.equal(language(name).isEmpty(document), false);
-    assert.equal(language(name).isEmpty(JSON.parse(freshText(name, " ", "0.55"))), true);
+  for (const name of NAMES) {
+    const document = JSON.parse(freshText(name, "soup", "1"));
+    assert.equal(wordsOf(name, document), "soup");
+    assert.equal(titleIn(name, document), "soup");
+    assert.equal(isEmpty(name, document), false);
+    assert.equal(isEmpty(name, JSON.parse(freshText(name, " ", "1"))), true);
   }
 });
 
-test("words go from one protocol to the other and back", () => {
-  const old = { protocol: "nlweb", document: '{"query": {"text": "soup"}, "x": 1}' };
-  const other = { protocol: "agent-api", document: translated(old, "agent-api", "1") };
-  assert.equal(agentApi.words(JSON.parse(other.document)), "soup");
-  assert.equal(nlweb.words(JSON.parse(translated(other, "nlweb", "0.55"))), "soup");
-  assert.equal(agentApi.words(JSON.parse(translated({ ...old, document: "{" }, "agent-api", "1"))), "");
+test("a first request is one of the version, or of the newest", () => {
+  const versions = ["1", "2", "3"].map((each) => JSON.parse(freshText("query", "", each)).meta.version);
+  assert.deepEqual(versions, ["1", "2", "2"]);
+});
+
+test("the operation is that of the member that a document has", () => {
+  const rows = [
+    [{ query: {} }, "first"],
+    [{ token: "t", action: "cancel" }, "second"],
+    [{ token: "t", query: {} }, "first"],
+    [{}, "first"],
+    [null, "first"],
+  ];
+  for (const [document, name] of rows) assert.equal(operationOf("query", document).name, name);
+  assert.equal(titleIn("query", { token: "t", action: "cancel" }), "cancel");
+  assert.equal(isEmpty("query", { token: " " }), true);
+  assert.equal(isEmpty("query", { token: "t" }), false);
+});
+
+test("words go from one protocol to another", () => {
+  for (const from of NAMES)
+    for (const to of NAMES) {
+      const old = { protocol: from, document: freshText(from, "soup", "1") };
+      assert.equal(wordsOf(to, JSON.parse(translated(old, to, "1"))), "soup");
+      assert.equal(wordsOf(to, JSON.parse(translated({ ...old, document: "{" }, to, "1"))), "");
+    }
 });
 
 test("the words are those of the user's last message", () => {
   const say = (role, text) => ({ role, content: [{ type: "text", text }] });
-  const document = { input: [say("user", "first"), say("user", "last"), say("assistant", "no")] };
-  assert.equal(agentApi.words(document), "last");
-  assert.equal(agentApi.words({ input: [{ content: "plain" }] }), "plain");
+  const input = [say("user", "first"), say("user", "last"), say("assistant", "no")];
+  assert.equal(wordsOf("parts", { input }), "last");
+  assert.equal(wordsOf("parts", { input: [{ content: "plain" }] }), "plain");
 });
 
 test("whatever a document is, it has words or none", () => {
   for (const odd of [null, 1, "x", [], { input: 1 }, { input: [null, 1, { content: 5 }] }, { query: [] }]) {
-    for (const each of PROTOCOL_NAMES.map(language)) {
-      assert.equal(typeof each.words(odd), "string");
-      assert.equal(typeof each.isEmpty(odd), "boolean");
+    for (const name of NAMES) {
+      assert.equal(typeof wordsOf(name, odd), "string");
+      assert.equal(typeof isEmpty(name, odd), "boolean");
     }
   }
 });
 
 test("a picture or data is not nothing", () => {
-  const part = (content) => agentApi.isEmpty({ input: [{ content: [content] }] });
-  assert.equal(part({ type: "image", image_url: "https://example.com/a.png" }), false);
-  assert.equal(part({ type: "data", data: { call_id: "c1" } }), false);
-  assert.equal(part({ type: "text", text: "" }), true);
+  const isPartEmpty = (part) => isEmpty("parts", { input: [{ content: [part] }] });
+  assert.equal(isPartEmpty({ type: "image", image_url: "https://example.com/a.png" }), false);
+  assert.equal(isPartEmpty({ type: "image_url", image_url: { url: "https://example.com/a.png" } }), false);
+  assert.equal(isPartEmpty({ type: "data", data: { call_id: "c1" } }), false);
+  assert.equal(isPartEmpty({ type: "text", text: "" }), true);
 });
 
 test("what is no list of messages is not nothing: the server says what is wrong with it", () => {
   for (const input of ["hi", "", 5, null, {}, [1], [null, "hi"]])
-    assert.equal(agentApi.isEmpty({ input }), false, JSON.stringify(input));
+    assert.equal(isEmpty("parts", { input }), false, JSON.stringify(input));
   for (const nothing of [{}, { input: [] }, { input: [{ role: "user" }] }])
-    assert.equal(agentApi.isEmpty(nothing), true, JSON.stringify(nothing));
+    assert.equal(isEmpty("parts", nothing), true, JSON.stringify(nothing));
 });
 
 test("another version is named only where one was named", () => {

@@ -2,7 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setRows } from "../../static/composer/protocols.js";
 import { canonical, isChanged, nameOf, TabList, titleOf } from "../../static/composer/tab-model.js";
+
+setRows({ nlweb: { operations: [{ text: "/query/text", title: "/query/text" }] } });
 
 const fields = (more = {}) => ({
   agent: "demo",

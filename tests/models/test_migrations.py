@@ -21,6 +21,7 @@ import playground
 from playground.collections import trash
 from playground.collections.fixture import dump
 from playground.models import (
+    Agent,
     Collection,
     CollectionRun,
     Folder,
@@ -68,6 +69,15 @@ def test_a_migration_imports_nothing_of_the_project(path: Path) -> None:
     }
     assert imported
     assert {name.partition(".")[0] for name in imported} <= {"django", "json", "logging", "uuid"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_column_of_a_protocol_takes_one_that_is_added_later() -> None:
+    rows = migrate_back("0022_storage").get_model("playground", "Agent").objects
+    rows.create(name="A", slug="a", url="http://a.example", protocol="agent-api", version="1")
+    migrate()
+    Agent.objects.create(name="B", slug="b", url="http://b.example", protocol="next-one")
+    assert [*Agent.objects.values_list("protocol", flat=True)] == ["agent-api", "next-one"]
 
 
 @pytest.mark.django_db

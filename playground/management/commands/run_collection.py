@@ -240,7 +240,7 @@ def _agent_for(name: str, requests: Sequence[SavedRequest]) -> Agent:
     except AgentUrlError as error:
         raise CommandError(str(error), returncode=USAGE) from None
     if requests and all(each.protocol != agent.protocol for each in requests):
-        label = Agent.Protocol(agent.protocol).label
+        label = agent.get_protocol_display()
         raise CommandError(f"--agent {name}: no request uses {label}", returncode=USAGE)
     return agent
 

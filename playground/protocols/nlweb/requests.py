@@ -64,6 +64,12 @@ def new_await(
     return with_request_id({"promise_token": token, "action": action, "meta": meta}, request_id)
 
 
+def new_checkin(version: str) -> dict[str, Any]:
+    """Return an await request without a promise token. Raises like `new_request`."""
+    meta = {"version": versions.get_version(version).name}
+    return {"promise_token": "", "action": "checkin", "meta": meta}
+
+
 def http_call(target: Target, document: Document) -> HttpCall:
     """Return the call that sends a request over HTTP (0.55 section 7), by the target's version.
 

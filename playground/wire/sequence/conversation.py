@@ -242,8 +242,8 @@ def _begin(turn: Run) -> Iterator[Item]:
     labels = {RunSource.COLLECTION: "Collection run", RunSource.RECORDING: "Request"}
     label = "Answer" if turn.kind == RunKind.ANSWER else labels.get(RunSource(turn.source), "Send")
     request: Any = turn.request if isinstance(turn.request, Mapping) else {}
-    is_query = turn.protocol == "nlweb" and isinstance(request.get("query"), Mapping)
-    explain = f"nlweb/{turn.version}/ask-request#/query/text" if is_query else ""
+    place = turn.spec.explained.get("query") if isinstance(request.get("query"), Mapping) else ""
+    explain = f"{turn.protocol}/{turn.version}/{place}" if place else ""
     yield _by_user(turn, 0, label, _title(turn), explain)
 
 
