@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from playground.protocols.registry import PROTOCOLS
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "playground"
 
@@ -72,6 +74,27 @@ def test_only_the_root_urls_and_the_settings_mention_the_demo() -> None:
         if part_of(path) != "demo" and "playground.demo" in path.read_text()
     }
     assert mentioning == {"settings.py", "urls.py"}
+
+
+#: A name of a protocol as a value: quoted, alone or before the names of a version and a schema.
+_PROTOCOL = re.compile(rf"""(["'])(?:{"|".join(PROTOCOLS)})(?:\1|/)""")
+_COMMENT = re.compile(r"^\s*(?://|/?\*).*$", re.MULTILINE)
+
+
+def test_only_the_registry_and_what_it_names_know_a_protocol_by_name() -> None:
+    """Everything else reads the row of a protocol, so that a new one is a row."""
+    found = []
+    for path in modules():
+        if part_of(path) not in {"protocols", "conformance", "demo"}:
+            texts = (each.value for each in ast.walk(ast.parse(path.read_text()))
+                     if isinstance(each, ast.Constant) and isinstance(each.value, str))  # fmt: skip
+            found += [f"{path}: {text}" for text in texts if text.partition("/")[0] in PROTOCOLS]
+    sources = [*(ROOT / "templates").rglob("*.html"), *(ROOT / "static").rglob("*.[jc]s*")]
+    for path in sources:
+        if "build" not in path.parts:
+            text = _COMMENT.sub("", path.read_text())
+            found += [f"{path}: {each[0]}" for each in _PROTOCOL.finditer(text)]
+    assert found == []
 
 
 def test_nothing_in_the_protocols_reads_a_clock() -> None:
