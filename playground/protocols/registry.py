@@ -49,7 +49,6 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
         ),
         validate_request=nlweb.validate_request,
         reader=nlweb.NLWebReader,
-        assembler=nlweb.AnswerAssembler,
         operation=nlweb.operation,
         await_request=nlweb.new_await,
         follow_up_document=nlweb.follow_up_document,

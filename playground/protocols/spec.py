@@ -12,6 +12,7 @@ from typing import Any
 
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Assembler, Reader, RequestProblem, Target, Version
+from playground.protocols.nlweb.documents import AnswerAssembler
 from playground.protocols.request_form import FormSection
 
 
@@ -58,8 +59,6 @@ class ProtocolSpec:
     validate_request: Callable[[Any, str], list[RequestProblem]]
     #: (version) to a reader of one response.
     reader: Callable[[str], Reader]
-    #: () to an assembler of the events of one response.
-    assembler: Callable[[], Assembler]
     #: (document) to the name of its operation: the last part of an HTTP URL.
     operation: Callable[[Mapping[str, Any]], str]
     #: (document, prev, session_context, text by name) to the document of the next turn.
@@ -75,6 +74,8 @@ class ProtocolSpec:
 
     # What a protocol need not have.
 
+    #: () to an assembler of the events of one response.
+    assembler: Callable[[], Assembler] = AnswerAssembler
     #: The bindings that requests can be sent over, the default first.
     bindings: tuple[str, ...] = ("http",)
     #: (version, request, token, action, session_context, request_id by name) to a request that

@@ -20,13 +20,12 @@ from playground.conversation import cards
 from playground.demo.a2a.skills import SKILLS
 from playground.demo.mcp.tools import TOOLS
 from playground.models.runs import RunState
-from playground.protocols import events, nlweb, schemas
+from playground.protocols import events, nlweb, registry, schemas
 from playground.protocols.a2a.task_states import STATES
 from playground.protocols.agent_api import constants, parts
 from playground.protocols.explanations import (
     explain,
     explain_in,
-    schema_of_request,
     schema_of_response,
 )
 from playground.protocols.frames import FrameKind
@@ -129,7 +128,7 @@ def test_schemas_that_refer_to_each_other_end() -> None:
     ],
 )
 def test_the_schema_of_a_request(protocol: str, document: Any, schema: str) -> None:
-    assert schema_of_request(protocol, document) == schema
+    assert registry.schema_of_request(protocol, document) == schema
 
 
 @pytest.mark.parametrize(

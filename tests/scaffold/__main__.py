@@ -39,8 +39,6 @@ def main(arguments: list[str] | None = None) -> None:
     _run("-m", "ruff", "format", "--quiet", *python)
     for path in written:
         print(path, flush=True)
-    if options.kind == "protocol":  # It is a choice of two columns.
-        _run("manage.py", "makemigrations", "playground", "--name", f"protocol_{options.name}")
 
 
 def _run(*arguments: str) -> None:

@@ -62,7 +62,7 @@ def _files(kind: str, into: Mapping[str, str], words: Mapping[str, str]) -> list
 def protocol(name: str, label: str) -> list[Place]:
     """Return the places of a protocol that sends `{"text": …}` and shows the text it gets."""
     key = name.replace("_", "-")
-    words = {"name": name, "upper": name.upper(), "key": key, "label": label}
+    words = {"name": name, "key": key, "label": label}
     package = f"playground/protocols/{name}"
     return [
         *_files(
@@ -71,6 +71,7 @@ def protocol(name: str, label: str) -> list[Place]:
                 "init.txt": f"{package}/__init__.py",
                 "requests.txt": f"{package}/requests.py",
                 "reader.txt": f"{package}/reader.py",
+                "schema.txt": f"playground/protocols/schemas/{key}-1/request.json",
                 "test.txt": f"tests/protocols/{name}/test_{name}.py",
             },
             words,
@@ -78,34 +79,14 @@ def protocol(name: str, label: str) -> list[Place]:
         New(f"tests/protocols/{name}/__init__.py", ""),
         Insertion(
             "playground/protocols/registry.py",
-            "from playground.protocols.agent_api.documents import",
+            "from playground.protocols.spec import",
             f"from playground.protocols.{name} import reader as {name}_reader\n"
             f"from playground.protocols.{name} import requests as {name}\n",
         ),
         Insertion(
             "playground/protocols/registry.py",
-            "}\n\n\ndef _over_http(",
+            "}\n#: The protocol of what names none",
             Template((_HERE / "protocol/row.txt").read_text("utf-8")).substitute(words),
-        ),
-        Insertion(
-            "playground/models/agents.py",
-            "\n    class Binding(models.TextChoices):",
-            f'        {name.upper()} = "{key}", "{label}"\n',
-        ),
-        Insertion(
-            "playground/collections/fixture.schema.json",
-            '] },\n        "binding"',
-            f', "{key}"',
-        ),
-        Insertion(
-            "static/composer/protocols.js",
-            "const PROTOCOLS = {",
-            Template((_HERE / "protocol/script.txt").read_text("utf-8")).substitute(words),
-        ),
-        Insertion(
-            "static/composer/protocols.js",
-            " };\n\n/** Their names, the default first",
-            f", {key if key == name else chr(34) + key + chr(34)}: {name.upper()}",
         ),
     ]
 
@@ -128,7 +109,7 @@ def event(name: str, label: str) -> list[Place]:
         ),
         Insertion(
             "playground/protocols/schemas/playground-1/events.json",
-            '\n  },\n  "examples": [\n',
+            '\n  },\n  "examples": [',
             Template((_HERE / "event/meaning.txt").read_text("utf-8")).substitute(words).rstrip(),
         ),
         Insertion(

@@ -51,7 +51,7 @@ def _run(checkout: Path, *arguments: str) -> str:
 @pytest.mark.slow
 def test_a_protocol_and_an_event(checkout: Path) -> None:
     written = _run(checkout, "-m", "tests.scaffold", "protocol", "parrot", "--label", "Parrot")
-    assert "playground/migrations/" in written
+    assert "playground/protocols/schemas/parrot-1/request.json" in written
     assert "playground/protocols/registry.py" in written
     _run(checkout, "-m", "tests.scaffold", "event", "source_list")
     _run(checkout, "-m", "ruff", "check", "--quiet", "playground", "tests/protocols/parrot")

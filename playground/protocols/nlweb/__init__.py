@@ -1,6 +1,5 @@
 """The NLWeb protocol, versions 0.54 and 0.55, and the legacy server before them."""
 
-from playground.protocols.nlweb.documents import AnswerAssembler
 from playground.protocols.nlweb.form import FORM
 from playground.protocols.nlweb.legacy import mask_block
 from playground.protocols.nlweb.reader import NLWebReader
@@ -27,7 +26,6 @@ __all__ = [
     "FORM",
     "SUPPORTED_VERSIONS",
     "VERSIONS",
-    "AnswerAssembler",
     "NLWebReader",
     "follow_up_document",
     "http_call",
