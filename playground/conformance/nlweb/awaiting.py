@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from playground.conformance.earlier import TaskEnd
-from playground.conformance.nlweb.selectors import blocks, content, errors, part, promises
+from playground.conformance.nlweb.selectors import blocks, codes, content, errors, part, promises
 from playground.conformance.rule import RuleIssue, Violation, info, missing, must, should
 from playground.conformance.shape import Place, Selector, members, never, one_of, present, those
 from playground.conformance.transcript import Transcript
@@ -49,11 +49,11 @@ def promise_kept(t: Transcript) -> Iterator[RuleIssue]:
     """A promise means that the task is still running. A failure is allowed at any time."""
     if t.kind == "promise":
         seq, pointer, _ = next(iter(part("promise")(t)), (t.last_seq, "", None))
-        end = f"An earlier response says that the task was {t.earlier.task_end}"
-        yield Violation(f"{end}, but this one is a promise.", seq, pointer)
-
-
-_codes = present(errors, "code")
+        message = (
+            f"An earlier response says that the task was {t.earlier.task_end}, but this one is a "
+            "promise."
+        )
+        yield Violation(message, seq, pointer)
 
 
 @rule(
@@ -69,7 +69,7 @@ def promise_cancellation_kept(t: Transcript) -> Iterator[RuleIssue]:
 
     `promise-kept` reports a task that is promised again.
     """
-    if t.status < 400 and all(code != "CANCELLED" for _, _, code in _codes(t)):
+    if t.status < 400 and all(code != "CANCELLED" for _, _, code in codes(t)):
         message = "The task was cancelled before. Return a failure with code CANCELLED."
         yield missing(t, message, t.last_seq)
 
@@ -93,9 +93,9 @@ def _type_after(action: str) -> Selector[Transcript]:
 )
 def await_cancelled_code(t: Transcript) -> Iterator[RuleIssue]:
     """Failures with an HTTP error are not checked: there the await request itself failed."""
-    codes = list(members(errors, "code")(t))
-    if all(code != "CANCELLED" for _, _, code in codes):
-        seq, pointer, _ = codes[0] if codes else _type_place(t)
+    places = list(members(errors, "code")(t))
+    if all(code != "CANCELLED" for _, _, code in places):
+        seq, pointer, _ = places[0] if places else _type_place(t)
         yield missing(t, "The code of the failure is not CANCELLED.", seq, pointer)
 
 

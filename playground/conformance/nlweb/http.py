@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
 
-from playground.conformance.nlweb.selectors import VERSIONS
+from playground.conformance.nlweb.selectors import VERSIONS, codes
 from playground.conformance.rule import RuleIssue, Violation, always, info, missing, must, should
 from playground.conformance.shape import Place, RuleFactory, never
 from playground.conformance.transcript import Transcript
@@ -169,10 +169,8 @@ def http_status(t: Transcript) -> Iterator[RuleIssue]:
     if kind == "failure":
         fits = fits or status >= 400
     if not fits and not (t.streamed and status == 200):
-        yield Violation(
-            f"HTTP status {status} does not match response type {kind}. Use {_FITTING[kind]}.",
-            t.head_seq,
-        )
+        message = f"HTTP status {status} does not match response type {kind}. Use {_FITTING[kind]}."
+        yield Violation(message, t.head_seq)
 
 
 @rule(
@@ -186,10 +184,7 @@ def http_status_fits_code(t: Transcript) -> Iterator[RuleIssue]:
 
     0.54 has 400 for invalid requests and 500 for errors. A stream has started with status 200.
     """
-    for location in t.parts.get("error", ()):
-        code = location.value.get("code") if isinstance(location.value, dict) else None
-        if not is_nonempty_text(code):
-            continue
+    for _, _, code in codes(t):
         needs_error = code in _NOT_200.get(t.version, ()) and not t.streamed
         if t.status < 400 and not (t.status == 200 and needs_error):
             continue  # Another rule compares the status with the response type.
@@ -200,9 +195,8 @@ def http_status_fits_code(t: Transcript) -> Iterator[RuleIssue]:
         elif code in _STATUSES and t.status not in _STATUSES[code]:
             fitting = " or ".join(map(str, _STATUSES[code]))
             also = "" if needs_error else " or 200 OK"
-            yield Violation(
-                f"{code} was sent with HTTP {t.status}. Use {fitting}{also}.", t.head_seq
-            )
+            message = f"{code} was sent with HTTP {t.status}. Use {fitting}{also}."
+            yield Violation(message, t.head_seq)
 
 
 def _retry_after(t: Transcript) -> Iterator[Place]:
@@ -229,13 +223,11 @@ def http_header_values(t: Transcript) -> Iterator[RuleIssue]:
     )
     charset = _CHARSET.search(content_type)
     if content_type and not _MEDIA_TYPE.fullmatch(content_type):
-        yield Violation(
-            "Invalid Content-Type. Use a media type such as application/json.", t.head_seq
-        )
+        message = "Invalid Content-Type. Use a media type such as application/json."
+        yield Violation(message, t.head_seq)
     elif charset and t.has_response and charset[1].strip('"').lower() not in ("utf-8", "utf8"):
-        yield Violation(
-            "Set the charset to utf-8 or omit it: JSON and events are UTF-8.", t.head_seq
-        )
+        message = "Set the charset to utf-8 or omit it: JSON and events are UTF-8."
+        yield Violation(message, t.head_seq)
     if cache_control and not _CACHE_CONTROL.fullmatch(cache_control):
         yield Violation("Invalid Cache-Control. Use directives such as no-cache.", t.head_seq)
     elif t.streamed and _STORABLE.search(cache_control) and not _UNSTORABLE.search(cache_control):
@@ -265,10 +257,8 @@ def _refused_method(t: Transcript) -> Iterator[Place]:
 def http_no_redirect(t: Transcript) -> Iterator[RuleIssue]:
     """NLWeb lists no redirect statuses, and clients may drop the body on a redirect."""
     if t.status // 100 == 3 and t.outcome is Outcome.NONE:
-        yield Violation(
-            f"The agent redirects (HTTP {t.status}). Respond at this URL or publish the other one.",
-            t.head_seq,
-        )
+        message = f"The agent redirects (HTTP {t.status})."
+        yield Violation(f"{message} Respond at this URL or publish the other one.", t.head_seq)
 
 
 # fmt: off

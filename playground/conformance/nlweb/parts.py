@@ -8,6 +8,7 @@ from typing import Any
 
 from playground.conformance.nlweb.selectors import (
     absent,
+    codes,
     content,
     errors,
     items,
@@ -193,7 +194,7 @@ def failure_code_known(t: Transcript) -> Iterator[RuleIssue]:
     known = _NAMED[t.version] - {_CANCELLED}
     if t.operation == "await":
         known |= {_CANCELLED}
-    for seq, pointer, code in those(present(errors, "code"), is_nonempty_text)(t):
+    for seq, pointer, code in codes(t):
         if code not in known:
             message = (
                 f"NLWeb {t.version} does not list {code[:60]}. Custom codes are allowed; document "

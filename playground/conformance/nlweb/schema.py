@@ -8,7 +8,6 @@ from typing import Any
 from playground.conformance.findings import Level
 from playground.conformance.nlweb.answers import OLD_NAME, is_content_alone
 from playground.conformance.nlweb.selectors import any_response, blocks, content
-from playground.conformance.response_parts import RESULTS
 from playground.conformance.rule import Inconclusive, RuleIssue, Violation, must, should
 from playground.conformance.rule_input import Location
 from playground.conformance.schema import (
@@ -19,7 +18,7 @@ from playground.conformance.schema import (
     without_lists,
 )
 from playground.conformance.shape import Place
-from playground.conformance.transcript import Transcript
+from playground.conformance.transcript import RESULTS, Transcript
 from playground.protocols.response import Message
 
 #: The most parts of one list within a response that are validated.

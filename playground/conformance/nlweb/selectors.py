@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from playground.conformance.findings import Level
-from playground.conformance.shape import MISSING, Place, RuleFactory, Selector, objects
+from playground.conformance.shape import (
+    MISSING,
+    Place,
+    RuleFactory,
+    Selector,
+    objects,
+    present,
+    those,
+)
 from playground.conformance.transcript import Transcript
+from playground.conformance.values import is_nonempty_text
 
 #: The latest first.
 VERSIONS = ("0.55", "0.54")
@@ -40,12 +49,12 @@ def milder_in_054(t: Transcript, _: Place | None = None) -> Level | None:
     return Level.SHOULD if t.version == "0.54" else None
 
 
-promises, errors = objects(part("promise")), objects(part("error"))
-
-
 def _metas(t: Transcript) -> Iterable[Place]:
     return t.metas
 
 
-#: The metadata blocks that are objects.
+# Those that are objects: metadata blocks, and the parts of a response
 blocks = objects(_metas)
+promises, errors = objects(part("promise")), objects(part("error"))
+#: The codes of failures that are a text.
+codes = those(present(errors, "code"), is_nonempty_text)

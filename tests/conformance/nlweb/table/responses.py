@@ -133,6 +133,8 @@ RESPONSES: tuple[Case, ...] = (
              prefer={"accept-language": "en"}), at("", seq=1)),
          (answer({**ITEM, "inLanguage": ["de", "it"]}, {**ITEM, "inLanguage": "de"}).asked(
              prefer={"accept-language": "en"}), at("/results/0/inLanguage")),
+         (stream(START, event("result", {**ITEM, "inLanguage": "de"}), COMPLETE).asked(
+             prefer={"accept-language": "en"}), at("/inLanguage")),
          (answer(ITEM, language="de").asked(prefer={"accept-language": "en, fr"}),
           at("/_meta/language"))),
     case("mode-summarize-honoured should",
