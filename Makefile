@@ -154,5 +154,5 @@ $(BUILT): package.json package-lock.json $(shell find static -path static/build 
 	else echo "The front end was not built; the page will use a plain textarea." >&2; fi
 
 clean: ## Remove what was installed and built; data in var/ stays
-	rm -rf $(VENV) node_modules static/build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) node_modules static/build playground/generated/*.json .mypy_cache .ruff_cache .pytest_cache
 	rm -rf tests/qa/peers/*/.venv tests/qa/peers/*/node_modules

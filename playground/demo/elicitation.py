@@ -43,11 +43,12 @@ def _elicitation(text: str, questions: Mapping[str, Question] | None = None) -> 
 
 
 #: By name. A menu is asked for in two rounds: the second is the elicitation of the occasion. The
-#: examples of 0.54 (section 3) ask without a list of questions. Over MCP, what is asked before a
-#: surprise is an elicitation of MCP's own.
+#: examples of 0.54 (section 3) ask without a list of questions.
 ELICITATIONS: Mapping[str, Elicitation] = {
     name: _elicitation(**row) for name, row in _TEXTS["elicitations"].items()
 }
+#: Asked before a surprise; over MCP it is asked by an elicitation of MCP's own.
+SURPRISE = ELICITATIONS["surprise"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +172,7 @@ def _elicitation_for(ask: AskRequest) -> Elicitation | None:
     if is_party(ask):
         return ELICITATIONS["dinner party"]
     if is_surprise(ask.text):
-        return ELICITATIONS["surprise"]
+        return SURPRISE
     words = set(parse_query(ask.text).search_terms)
     if words == {"pasta"}:
         return ELICITATIONS["pasta in words" if ask.version == "0.54" else "pasta"]

@@ -164,12 +164,10 @@ def _elicitation_request(call: Call) -> ElicitationRequest | None:
     if not call.can_elicit or call.tool != "ask" or call.answer is not None:
         return None
     ask = requests.read_ask(call.arguments, "", call.pace)
-    given = set(ask.filters) & set(elicitation.ids_of(elicitation.ELICITATIONS["surprise"]))
+    given = set(ask.filters) & set(elicitation.ids_of(elicitation.SURPRISE))
     if given or not elicitation.is_surprise(ask.text):
         return None
-    surprise = elicitation.presented(
-        elicitation.ELICITATIONS["surprise"], ask.version, ask.language
-    )
+    surprise = elicitation.presented(elicitation.SURPRISE, ask.version, ask.language)
     questions = surprise["questions"]
     properties = {
         str(question["id"]): _property(question, call.allows_lists) for question in questions
@@ -193,7 +191,7 @@ def _with_answers(call: Call) -> Mapping[str, Any]:
         raise FailureError("NO_RESULTS", "The question was not answered; no search was performed.")
     content = call.answer.get("content")
     answers = content if isinstance(content, dict) else {}
-    ids = elicitation.ids_of(elicitation.ELICITATIONS["surprise"])
+    ids = elicitation.ids_of(elicitation.SURPRISE)
     known = {name: answers[name] for name in ids if name in answers}
     query = call.arguments.get("query")
     if not known or not isinstance(query, dict):
