@@ -63,6 +63,7 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
         mask=nlweb.mask_block,
         http_call=nlweb.http_call,
         response_name="an NLWeb response",
+        agent_name="an NLWeb agent",
         about="Questions in natural language. The response is one document or a stream of events: "
         "results, questions to the user, a promise or a failure.",
         form=lambda: nlweb.FORM,
@@ -117,6 +118,7 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
         wants_stream=agent_api.wants_stream,
         is_request=lambda document: "input" in document and "query" not in document,
         response_name="an Agent API response",
+        agent_name="an Agent API agent",
         about="Messages to an agent. The response consists of messages, whose contents grow "
         "while it is streamed.",
         form=agent_api.form,

@@ -71,6 +71,8 @@ class ProtocolSpec:
     wants_stream: Callable[[Mapping[str, Any]], bool]
     #: Name of a response with its article.
     response_name: str
+    #: Name of an agent with its article.
+    agent_name: str
 
     # What a protocol need not have.
 
@@ -106,6 +108,11 @@ class ProtocolSpec:
     http_call: Callable[[Target, Mapping[str, Any]], HttpCall] | None = None
     #: (document) to whether a body of an unknown protocol is a request of this one.
     is_request: Callable[[Mapping[str, Any]], bool] = lambda document: False
+
+    #: (event name or None, payload, whether it was streamed) to whether a message is one of this
+    #: protocol: with it, the doctor looks for its agents. None for a protocol of which the doctor
+    #: has its own kind.
+    is_message: Callable[[str | None, Any, bool], bool] | None = None
 
     # Pages
 

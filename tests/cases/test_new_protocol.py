@@ -11,10 +11,12 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 
+from playground.agents import doctor
 from playground.collections import fixture
 from playground.collections.fixture import REQUEST, dump
 from playground.collections.fixture_parser import parse_fixture
 from playground.composer import fields
+from playground.engine.request import request_to
 from playground.import_export.http_request import from_http_request
 from playground.models import Agent, Collection, Run, SavedRequest
 from playground.models.agents import proposed_changes
@@ -132,7 +134,9 @@ ECHO = ProtocolSpec(
     wants_stream=lambda document: True,
     session_context=lambda document, returned: dict(returned) if returned else None,
     is_request=lambda document: "messages" in document,
+    is_message=lambda name, payload, streamed: "piece" in lenient.members(payload),
     response_name="an Echo response",
+    agent_name="an Echo agent",
 )
 
 
@@ -273,7 +277,12 @@ def test_a_request_of_another_tool_is_recognized() -> None:
     assert (found.protocol, found.version, found.address) == ("echo", "1", "http://a.example/say")
 
 
-async def test_a_detected_one_is_proposed(agent: Agent) -> None:
-    other = Agent(url=agent.url, protocol="nlweb", version="0.55")
-    other.detected = {"report": {"url": agent.url, "found": {"protocol": "echo"}}}
-    assert proposed_changes(other) == {"protocol": "echo", "version": "1"}
+async def test_the_doctor_detects_and_proposes_it(agent: Agent) -> None:
+    agent.protocol, agent.version = "nlweb", "0.55"
+    report = await doctor.diagnose(await sync_to_async(request_to)(agent, {}))
+    steps = {step["name"]: step for step in report["steps"]}
+    assert (steps["echo"]["label"], steps["echo"]["status"]) == ("Echo", "passed")
+    assert steps["echo"]["cause"] == "/say is Echo."
+    assert report["found"]["label"] == "Echo"
+    agent.detected = {"report": report}
+    assert proposed_changes(agent) == {"protocol": "echo", "version": "1"}

@@ -15,8 +15,8 @@ from playground.protocols import unreadable
 from playground.protocols.challenges import read_challenges
 from playground.protocols.doctor import advice
 from playground.protocols.doctor.evidence import Evidence
-from playground.protocols.doctor.kinds import KINDS, MCP, DetectedProtocol
-from playground.protocols.doctor.probes import KIND_OF, first_call
+from playground.protocols.doctor.kinds import MCP, DetectedProtocol, kinds
+from playground.protocols.doctor.probes import first_call, kind_of_call
 from playground.protocols.exchange import Target
 from playground.protocols.mcp import http_sse
 from playground.protocols.origins import origin_of
@@ -95,7 +95,7 @@ def unexpected_protocol(evidence: Evidence, target: Target) -> DetectedProtocol 
     A JSON-RPC error is a response of an MCP server, to a request that was not JSON-RPC.
     """
     detected = evidence.detected
-    if target.protocol not in KINDS:
+    if target.protocol not in kinds():
         return None  # An action may get any response.
     if detected is None and target.binding == "http" and evidence.is_json_rpc_error:
         detected = DetectedProtocol(binding="mcp")
@@ -228,7 +228,7 @@ def _of_denied_calls(denied: list[Evidence]) -> Cause:
         return sum(len(each.params) for each in read_challenges(header))
 
     best = max(denied, key=rank)
-    is_mcp = best.is_json_rpc_error or all(KIND_OF.get(each.name) == MCP for each in denied)
+    is_mcp = best.is_json_rpc_error or all(kind_of_call(each.name) == MCP for each in denied)
     cause = _of_denial(best, DetectedProtocol(binding="mcp") if is_mcp else None)
     return replace(cause, facts=(("Path", best.path), *cause.facts))
 

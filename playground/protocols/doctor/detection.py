@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from playground.protocols import unreadable
+from playground.protocols import registry, unreadable
 from playground.protocols.doctor.kinds import DetectedProtocol
 from playground.protocols.mcp.results import document_of
 from playground.protocols.mcp.versions import STATELESS_VERSION
@@ -132,6 +132,14 @@ def _error_text(error: Any) -> str:
     return message if isinstance(message, str) else ""
 
 
+def _registered(name: str | None, payload: Any, streamed: bool) -> DetectedProtocol | None:
+    """Return a protocol whose row alone describes it."""
+    for protocol, row in registry.PROTOCOLS.items():
+        if row.is_message and row.is_message(name, payload, streamed):
+            return DetectedProtocol(protocol, "" if row.has_versions else row.versions[0].name)
+    return None
+
+
 def _legacy(_: str | None, payload: Any, __: bool) -> DetectedProtocol | None:
     messages = payload if isinstance(payload, list) else [payload]
     if any(map(legacy.is_message, messages[:MAX_MESSAGES])):
@@ -204,6 +212,7 @@ _DETECTORS: Sequence[Callable[[str | None, Any, bool], DetectedProtocol | None]]
     _rpc,
     _foreign,
     _agent_api,
+    _registered,
     _legacy,
     _nlweb,
     _card,

@@ -16,7 +16,7 @@ from playground.protocols.calls import HttpCall
 from playground.protocols.doctor import advice, steps
 from playground.protocols.doctor.causes import cause_of_diagnosis
 from playground.protocols.doctor.evidence import Evidence, evidence_of
-from playground.protocols.doctor.kinds import KINDS, MCP, NLWEB, DetectedProtocol, kind_of
+from playground.protocols.doctor.kinds import MCP, NLWEB, DetectedProtocol, kind_of, kinds
 from playground.protocols.doctor.probes import END_SESSION, first_detected, ordered
 from playground.protocols.doctor.steps import DiagnosisContext, StepStatus
 from playground.protocols.exchange import Target
@@ -154,7 +154,7 @@ class Diagnosis:
         it has a tool for queries.
         """
         own = kind_of(self._target)
-        order = sorted(KINDS, key=lambda kind: kind != own)
+        order = sorted(kinds(), key=lambda kind: kind != own)
         found = [setting for kind in order if (setting := self._setting(kind))]
         return sorted(found, key=lambda setting: not is_same(setting[1], self._target.url))
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from playground.protocols import unreadable
+from playground.protocols import registry, unreadable
 from playground.protocols.exchange import Target
+from playground.protocols.spec import ProtocolSpec
 
 #: A kind is a protocol over HTTP, or a binding where that is another.
 NLWEB, MCP, AGENT_API, A2A = "nlweb", "mcp", "agent-api", "a2a"
@@ -29,11 +30,11 @@ class Kind(NamedTuple):
     is_supported: bool = True
 
 
-KINDS: Mapping[str, Kind] = {
+_KINDS: Mapping[str, Kind] = {
     NLWEB: Kind(
         "NLWeb",
         "NLWeb over HTTP",
-        "an NLWeb agent",
+        registry.PROTOCOLS[NLWEB].agent_name,
         "Set the protocol to NLWeb and the binding to HTTP.",
         "Check the path of the URL; requests are sent to /ask below it.",
     ),
@@ -47,7 +48,7 @@ KINDS: Mapping[str, Kind] = {
     AGENT_API: Kind(
         "Agent API",
         "Agent API",
-        "an Agent API agent",
+        registry.PROTOCOLS[AGENT_API].agent_name,
         "Set the protocol to Agent API.",
         "Check the path of the URL: requests are sent to exactly this URL.",
     ),
@@ -67,10 +68,28 @@ _LEGACY = Kind(
 )
 
 
+def kinds() -> dict[str, Kind]:
+    """Return all kinds by name; A2A is the last one."""
+    rows = registry.PROTOCOLS.items()
+    others = {name: _of_row(row) for name, row in rows if name not in _KINDS and row.is_message}
+    a2a = {A2A: _KINDS[A2A]}
+    return {**{name: kind for name, kind in _KINDS.items() if name != A2A}, **others, **a2a}
+
+
+def _of_row(row: ProtocolSpec) -> Kind:
+    return Kind(
+        row.label,
+        row.label,
+        row.agent_name,
+        f"Set the protocol to {row.label}.",
+        _KINDS[AGENT_API].missing,
+    )
+
+
 def kind_of(target: Target) -> str:
     """Return the kind of server that a target is set to."""
     kind = target.protocol if target.binding == "http" else target.binding
-    return kind if kind in KINDS else NLWEB
+    return kind if kind in kinds() else NLWEB
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +110,7 @@ class DetectedProtocol:
 
     @property
     def kind(self) -> str:
-        """One of `KINDS`, or the name of a protocol that the playground does not support."""
+        """One of `kinds()`, or the name of a protocol that the playground does not support."""
         return self.protocol if self.binding == "http" else self.binding
 
     @property
@@ -99,7 +118,7 @@ class DetectedProtocol:
         if self.kind == NLWEB and self.version == "legacy":
             return _LEGACY
         foreign = Kind(self.kind, self.kind, self.kind, unreadable.FOREIGN_FIX, is_supported=False)
-        return KINDS.get(self.kind, foreign)
+        return kinds().get(self.kind, foreign)
 
     @property
     def is_supported(self) -> bool:

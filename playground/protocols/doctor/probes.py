@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit, urlunsplit
 
-from playground.protocols import http, nlweb
+from playground.protocols import http, nlweb, registry
 from playground.protocols.a2a.card_discovery import card_call, well_known
 from playground.protocols.agent_api import requests as agent_api
 from playground.protocols.calls import HttpCall
 from playground.protocols.doctor.evidence import Evidence
-from playground.protocols.doctor.kinds import A2A, AGENT_API, MCP, NLWEB, kind_of
+from playground.protocols.doctor.kinds import A2A, AGENT_API, MCP, NLWEB, kind_of, kinds
 from playground.protocols.exchange import Target
 from playground.protocols.mcp import http_sse
 from playground.protocols.mcp import messages as mcp
@@ -61,8 +61,8 @@ class Probe:
 def ordered(target: Target) -> list[Probe]:
     """Return all probes, those of the target's own protocol first."""
     own = kind_of(target)
-    kinds = sorted(PROBES, key=lambda kind: kind != own)
-    return [probe for kind in kinds for probe in PROBES[kind]]
+    order = sorted(kinds(), key=lambda kind: kind != own)
+    return [probe for kind in order for probe in PROBES.get(kind) or [_of_row(kind)]]
 
 
 def first_call(found: EvidenceByCall) -> Evidence | None:
@@ -76,7 +76,7 @@ def first_call(found: EvidenceByCall) -> Evidence | None:
 
 def first_detected(found: EvidenceByCall, kind: str) -> Evidence | None:
     """Return the first call of a protocol whose response speaks it."""
-    own = (each for name, each in found.items() if KIND_OF.get(name) == kind)
+    own = (each for name, each in found.items() if kind_of_call(name) == kind)
     return next((each for each in own if each.kind == kind), None)
 
 
@@ -329,12 +329,31 @@ def _card(target: Target, _: EvidenceByCall) -> HttpCall | None:
     return next((card_call(url) for url in well_known(target.url)), None)
 
 
-#: The probes of each kind of server, in order.
+#: The probes of each kind of server that is described here, in order.
 PROBES: Mapping[str, tuple[Probe, ...]] = {
     NLWEB: NLWEB_PROBES,
     MCP: MCP_PROBES,
     AGENT_API: AGENT_API_PROBES,
     A2A: (Probe("card", "A2A: the agent card.", _card, without_credentials=True),),
 }
-#: The kind of server that each call looks for, by its name.
-KIND_OF: Mapping[str, str] = {probe.name: kind for kind, row in PROBES.items() for probe in row}
+_KIND_OF: Mapping[str, str] = {probe.name: kind for kind, row in PROBES.items() for probe in row}
+
+
+def kind_of_call(name: str) -> str | None:
+    """Return the kind of server that a call looks for, None for another call."""
+    return _KIND_OF.get(name, name if name in kinds() else None)
+
+
+def _of_row(protocol: str) -> Probe:
+    """Return the probe of a protocol whose row alone describes it: a first request to the URL."""
+    row = registry.PROTOCOLS[protocol]
+    version = row.versions[-1].name
+
+    def make(target: Target, _: EvidenceByCall) -> HttpCall:
+        document = row.new_request(version, QUERY, True)
+        if row.http_call:
+            return row.http_call(replace(target, protocol=protocol, version=version), document)
+        streaming = row.wants_stream(document)
+        return http.post(target, row.operation(document), document, streaming=streaming)
+
+    return Probe(protocol, f"{row.label}: the message “{QUERY}”.", make)

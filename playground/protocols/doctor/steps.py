@@ -18,8 +18,8 @@ from playground.protocols import sse, unreadable
 from playground.protocols.a2a import is_same, read_card
 from playground.protocols.doctor import advice
 from playground.protocols.doctor.evidence import Evidence, evidence_of
-from playground.protocols.doctor.kinds import A2A, AGENT_API, KINDS, MCP, NLWEB, kind_of
-from playground.protocols.doctor.probes import KIND_OF, first_call, first_detected
+from playground.protocols.doctor.kinds import A2A, AGENT_API, MCP, NLWEB, kind_of, kinds
+from playground.protocols.doctor.probes import PROBES, first_call, first_detected, kind_of_call
 from playground.protocols.exchange import Target
 from playground.protocols.mcp import http_sse
 from playground.protocols.mcp.handshake import Session, fallback_remark
@@ -266,7 +266,7 @@ def _dialect(context: DiagnosisContext, evidence: Evidence) -> Finding:
 
 
 def _of_protocol(step: Step, context: DiagnosisContext) -> Evidence | Finding:
-    made = [each for name, each in context.evidence.items() if name in KIND_OF]
+    made = [each for name, each in context.evidence.items() if kind_of_call(name)]
     is_silent = context.is_over and len(made) < 2 and not any(each.status for each in made)
     if context.url_error or is_silent:
         return _pending(context)
@@ -283,11 +283,11 @@ def _not_detected(step: Step, context: DiagnosisContext) -> Finding:
         return failed(cause, fix, old.name) if is_own else skipped(cause, old.name)
     made = context.calls_made(*step.calls)
     # Calls of another protocol are made after those of this one.
-    if not made or not (context.is_over or KIND_OF.get([*context.evidence][-1]) != step.about):
+    if not made or not (context.is_over or kind_of_call([*context.evidence][-1]) != step.about):
         return _pending(context)
     if is_own:
         return _missing(context, step.about, *made)
-    return skipped(f"Not found: {KINDS[step.about].endpoint}.", *made)
+    return skipped(f"Not found: {kinds()[step.about].endpoint}.", *made)
 
 
 def _missing(context: DiagnosisContext, kind: str, *calls: str) -> Finding:
@@ -296,17 +296,18 @@ def _missing(context: DiagnosisContext, kind: str, *calls: str) -> Finding:
     best = min(made, key=lambda each: (not each.is_denied, not each.status))
     if failure := _failure_of(best, *calls):
         return failure
-    cause = f"{best.target} does not respond as {KINDS[kind].endpoint} (HTTP {best.status})."
-    others = (context.detected(each) for each in (MCP, NLWEB, AGENT_API, A2A) if each != kind)
+    cause = f"{best.target} does not respond as {kinds()[kind].endpoint} (HTTP {best.status})."
+    order = sorted(kinds(), key=lambda each: each != MCP)
+    others = (context.detected(each) for each in order if each != kind)
     other = next(filter(None, others), None)
     if other and other.detected:
         cause = f"{cause} {other.target} is {other.label}."
         return failed(cause, other.detected.settings, *calls, other.name)
     is_absent = best.status in (404, 405, 410)
-    return failed(cause, KINDS[kind].missing if is_absent else advice.COMPARE, *calls)
+    return failed(cause, kinds()[kind].missing if is_absent else advice.COMPARE, *calls)
 
 
-_ASK_CALLS = tuple(name for name, kind in KIND_OF.items() if kind == NLWEB and name != "await")
+_ASK_CALLS = tuple(probe.name for probe in PROBES[NLWEB] if probe.name != "await")
 _HANDSHAKE = ("discover", "initialize", "discover-at-mcp", "initialize-at-mcp")
 
 
@@ -419,6 +420,14 @@ def _lifecycle(_: DiagnosisContext, evidence: Evidence) -> Finding:
     )
 
 
+def _responds(_: DiagnosisContext, evidence: Evidence) -> Finding:
+    """Conclude from a protocol whose row alone describes it."""
+    what = f"{evidence.target} is {evidence.label}"
+    if evidence.response.ended:
+        return passed(f"{what}.", evidence.name)
+    return passed(f"{what}; its response had not ended when the diagnosis stopped.", evidence.name)
+
+
 def _last_status(evidence: Evidence) -> str | None:
     """Return the latest status of the response itself, None without one."""
     found = None
@@ -468,9 +477,19 @@ STEPS = (
 )
 
 
+def _steps() -> list[Step]:
+    """Return all steps; that of a protocol whose row describes it comes before A2A's."""
+    others = [
+        Step(name, kind.name, name, _responds, (name,))
+        for name, kind in kinds().items()
+        if name not in PROBES
+    ]
+    return [*STEPS[:-1], *others, STEPS[-1]]
+
+
 def report(context: DiagnosisContext) -> list[dict[str, Any]]:
     """Return all steps as JSON."""
     return [
         {"name": step.name, "label": step.label, **asdict(conclude(step, context))}
-        for step in STEPS
+        for step in _steps()
     ]

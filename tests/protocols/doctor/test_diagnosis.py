@@ -23,7 +23,7 @@ from playground.protocols.doctor import (
 )
 from playground.protocols.doctor.causes import Remedy
 from playground.protocols.doctor.detection import AGENT_SCOPE, ASK_AGENT
-from playground.protocols.doctor.probes import END_SESSION, KIND_OF, PROBES
+from playground.protocols.doctor.probes import END_SESSION, PROBES, kind_of_call
 from playground.protocols.exchange import Target
 from playground.protocols.mcp import http_sse
 from playground.protocols.problems import USE_HTTP, USE_HTTPS, Problem, Stage
@@ -534,8 +534,9 @@ class TestAnnouncement:
                     assert announced[call.method, call.url]
 
     def test_every_call_has_a_name_of_its_own(self) -> None:
-        assert END_SESSION.name not in KIND_OF
-        assert len(KIND_OF) == sum(map(len, PROBES.values()))
+        assert kind_of_call(END_SESSION.name) is None
+        names = [probe.name for probes in PROBES.values() for probe in probes]
+        assert len(names) == len(set(names))
 
 
 BODIES = st.one_of(
