@@ -11,7 +11,6 @@ import base64
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -29,9 +28,9 @@ from playground.import_export.http_request import (
 from playground.import_export.snippets import stored_call
 from playground.models import Run
 from playground.protocols import lenient, registry
-from playground.protocols.frames import BODY_KINDS, Frame, FrameKind, is_reused
+from playground.protocols.frames import Frame, FrameKind, is_reused
 from playground.protocols.problems import Problem
-from playground.protocols.response import read_head
+from playground.protocols.response import Response
 
 LABEL = "HAR file"
 _START = re.compile(r'\s*\{\s*"log"\s*:')
@@ -137,7 +136,7 @@ def to_har(run: Run) -> str:
             "version": "1.2",
             "creator": {"name": "NLWeb Playground", "version": __version__},
             "pages": [],
-            "entries": [_entry(run, start, call) for call in _exchanges(run.read_frames())],
+            "entries": [_entry(run, start, *each) for each in _exchanges(run.read_frames())],
             "comment": f"{run.text or 'A run'} → {run.agent_name}",
         }
     }
@@ -145,41 +144,29 @@ def to_har(run: Run) -> str:
     return text.encode("utf-8", "backslashreplace").decode() + "\n"
 
 
-@dataclass(slots=True)
-class RecordedExchange:
-    """A call and the frames of its response."""
+def _exchanges(frames: Iterable[Frame]) -> list[tuple[Frame, Response]]:
+    """Return the calls of a run and their responses, in order.
 
-    call: Frame
-    response_frames: list[Frame] = field(default_factory=list)
-
-    def first(self, kind: FrameKind) -> Frame | None:
-        return next((frame for frame in self.response_frames if frame.kind is kind), None)
-
-    @property
-    def body(self) -> bytes:
-        return b"".join(frame.data for frame in self.response_frames if frame.kind in BODY_KINDS)
-
-
-def _exchanges(frames: Iterable[Frame]) -> list[RecordedExchange]:
-    """Return the calls of a run, in order. Frames before the first one, of a refusal, are none."""
-    found: list[RecordedExchange] = []
+    Frames before the first call, of a refusal, are none.
+    """
+    found: list[tuple[Frame, list[Frame]]] = []
     for frame in frames:
         if frame.kind is FrameKind.CALL:
-            found.append(RecordedExchange(frame))
+            found.append((frame, []))
         elif found:
-            found[-1].response_frames.append(frame)
-    return found
+            found[-1][1].append(frame)
+    return [(call, Response(tuple(received))) for call, received in found]
 
 
-def _entry(run: Run, start: datetime, exchange: RecordedExchange) -> dict[str, Any]:
-    timings = _timings(exchange)
-    open_frame = exchange.first(FrameKind.OPEN)
+def _entry(run: Run, start: datetime, call: Frame, response: Response) -> dict[str, Any]:
+    timings = _timings(call, response)
+    open_frame = response.first(FrameKind.OPEN)
     peer = json.loads(open_frame.data).get("peer") if open_frame else None
     entry: dict[str, Any] = {
-        "startedDateTime": (start + timedelta(microseconds=exchange.call.at_us)).isoformat(),
+        "startedDateTime": (start + timedelta(microseconds=call.at_us)).isoformat(),
         "time": round(sum(value for value in timings.values() if value >= 0), 3),
-        "request": _request(run, exchange.call.data),
-        "response": _response(exchange),
+        "request": _request(run, call.data),
+        "response": _response(response),
         "cache": {},
         "timings": timings,
     }
@@ -188,28 +175,28 @@ def _entry(run: Run, start: datetime, exchange: RecordedExchange) -> dict[str, A
     entry["_nlweb"] = {
         "run": str(run.pk),
         **{name: getattr(run, name) for name in ("protocol", "binding", "version", "state")},
-        "at_us": exchange.call.at_us,
+        "at_us": call.at_us,
         "frames": [
             {"kind": frame.kind.name.lower(), "at_us": frame.at_us, "bytes": len(frame.data)}
-            for frame in exchange.response_frames
+            for frame in response.frames
         ],
     }
     if open_frame:
         entry["_nlweb"]["open"] = json.loads(open_frame.data)
-    if error := exchange.first(FrameKind.ERROR):
+    if error := response.first(FrameKind.ERROR):
         problem = Problem.from_bytes(error.data)
         entry["_error"] = problem.cause
         entry["_nlweb"]["problem"] = problem.to_json()
     return entry
 
 
-def _timings(exchange: RecordedExchange) -> dict[str, float]:
+def _timings(call: Frame, response: Response) -> dict[str, float]:
     """Return the milliseconds of each phase, -1 for one that was not measured or never reached."""
-    open_frame, head = exchange.first(FrameKind.OPEN), exchange.first(FrameKind.HEAD)
-    sent = open_frame.at_us if open_frame else exchange.call.at_us
-    last = exchange.response_frames[-1].at_us if exchange.response_frames else exchange.call.at_us
+    open_frame, head = response.first(FrameKind.OPEN), response.first(FrameKind.HEAD)
+    sent = open_frame.at_us if open_frame else call.at_us
+    last = response.frames[-1].at_us if response.frames else call.at_us
     answered = head.at_us if head else last
-    before = _ms(exchange.call.at_us, sent) if open_frame else -1
+    before = _ms(call.at_us, sent) if open_frame else -1
     reused = open_frame is not None and is_reused(open_frame)
     return {
         "blocked": before if reused else -1,
@@ -247,17 +234,16 @@ def _request(run: Run, data: bytes) -> dict[str, Any]:
     return request
 
 
-def _response(exchange: RecordedExchange) -> dict[str, Any]:
-    head, body = exchange.first(FrameKind.HEAD), exchange.body
+def _response(response: Response) -> dict[str, Any]:
+    head, headers, body = response.first(FrameKind.HEAD), response.headers, response.data
     data = head.data if head else b""
-    status, headers = read_head(data)
     first, *lines = data.decode("utf-8", "replace").split("\r\n")
     kind = headers.get("content-type", _UNKNOWN_TYPE)
     text, encoding = _body_text(body)
     content: dict[str, Any] = {"size": len(body), "mimeType": kind, "text": text}
     pairs = (line.partition(":") for line in lines if line)
     return {
-        "status": status,
+        "status": response.status,
         "statusText": first.split(" ", 2)[2] if first.count(" ") > 1 else "",
         "httpVersion": first.partition(" ")[0],
         "cookies": [],

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from playground.protocols import json_decoder, sse, unreadable
-from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 
 _STREAM_KINDS = frozenset({FrameKind.EVENT, FrameKind.COMMENT, FrameKind.TAIL})
 _BOM = b"\xef\xbb\xbf"
@@ -104,13 +104,21 @@ class LiveResponse:
 class Response(LiveResponse):
     """A response whose frames are stored. Its messages are read once, when they are used."""
 
-    def __init__(self, frames: tuple[Frame, ...], max_depth: int) -> None:
+    def __init__(self, frames: tuple[Frame, ...], max_depth: int = 100) -> None:
         """`max_depth` is the levels of nesting of JSON that are read."""
         super().__init__()
         self.frames = frames
         self._max_depth = max_depth
         for frame in frames:
             self.add(frame)
+
+    def first(self, kind: FrameKind) -> Frame | None:
+        return next((frame for frame in self.frames if frame.kind is kind), None)
+
+    @cached_property
+    def data(self) -> bytes:
+        """Return the bytes of its body or stream as received."""
+        return b"".join(frame.data for frame in self.frames if frame.kind in BODY_KINDS)
 
     @cached_property
     def kinds(self) -> frozenset[FrameKind]:

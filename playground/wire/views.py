@@ -27,7 +27,7 @@ from playground.protocols.diff.json_values import Values
 from playground.protocols.events import Event, Failure, Message, Result, event_label
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.nlweb.requests import previous_queries
-from playground.protocols.response import read_head
+from playground.protocols.response import Response, last_response_frames
 from playground.reference.explanations import event_reference
 from playground.stored_runs import event_at, frame_at, read_events
 from playground.transport.sse_reference import NotAStreamError
@@ -175,15 +175,10 @@ async def _wire_bytes(run: Run) -> AsyncIterator[bytes]:
 def standard_client(request: HttpRequest, pk: str) -> HttpResponse:
     """Show how a widespread client library reads the same response."""
     run = get_run(request, pk)
-    content_type, body = "", []
-    for frame in run.read_frames():
-        if frame.kind is FrameKind.HEAD:
-            content_type = read_head(frame.data)[1].get("content-type", "")
-        elif frame.kind in BODY_KINDS:
-            body.append(frame.data)
+    response = Response(last_response_frames(tuple(run.read_frames())))
     context: dict[str, Any] = {"run": run}
     try:
-        read = read_with_reference(content_type, b"".join(body))
+        read = read_with_reference(response.headers.get("content-type", ""), response.data)
         context |= {"total": len(read), "messages": read[:ROWS]}
     except NotAStreamError as error:
         context["refusal"] = str(error)

@@ -20,7 +20,6 @@ from playground.protocols.text import shorten
 
 #: Bytes of a request and of a response body that a report shows.
 MAX_SHOWN = 1500
-_MAX_DEPTH = 100
 #: Kinds whose bytes are shown: those of the body without comments.
 _SHOWN_KINDS = frozenset({FrameKind.EVENT, FrameKind.TAIL, FrameKind.BODY})
 #: Masked because a report is stored as shown, and a session id authenticates.
@@ -37,12 +36,8 @@ class Evidence:
     #: The name of the call in a diagnosis, "" elsewhere.
     name: str = ""
 
-    @cached_property
-    def _frames(self) -> Mapping[FrameKind, Frame]:
-        return {frame.kind: frame for frame in self.response.frames}
-
     def _data(self, kind: FrameKind) -> bytes:
-        frame = self._frames.get(kind)
+        frame = self.response.first(kind)
         return frame.data if frame else b""
 
     # The request
@@ -77,7 +72,7 @@ class Evidence:
 
     @property
     def connected(self) -> bool:
-        return FrameKind.OPEN in self._frames
+        return FrameKind.OPEN in self.response.kinds
 
     @property
     def tls(self) -> str:
@@ -88,7 +83,7 @@ class Evidence:
     @property
     def problem(self) -> Problem | None:
         """Why the transfer failed."""
-        error = self._frames.get(FrameKind.ERROR)
+        error = self.response.first(FrameKind.ERROR)
         return Problem.from_bytes(error.data) if error else None
 
     @property
@@ -103,7 +98,7 @@ class Evidence:
     @property
     def waited_ms(self) -> float | None:
         """Milliseconds from the call to the response headers."""
-        call, head = self._frames.get(FrameKind.CALL), self._frames.get(FrameKind.HEAD)
+        call, head = self.response.first(FrameKind.CALL), self.response.first(FrameKind.HEAD)
         return (head.at_us - (call.at_us if call else 0)) / 1000 if head else None
 
     @property
@@ -188,7 +183,7 @@ class Evidence:
 
 def evidence_of(frames: Iterable[Frame], name: str = "") -> Evidence:
     """Return the evidence in one call's frames. Total for frames of the transport."""
-    return Evidence(Response(tuple(frames), _MAX_DEPTH), name)
+    return Evidence(Response(tuple(frames)), name)
 
 
 def _shown(data: bytes) -> str:
