@@ -71,8 +71,7 @@ def read_har(text: str) -> tuple[str, list[FixtureProblem]]:
 
 
 def _entries(archive: Any) -> list[Any]:
-    log = archive.get("log") if isinstance(archive, dict) else None
-    entries = log.get("entries") if isinstance(log, dict) else None
+    entries = lenient.members(lenient.members(archive).get("log")).get("entries")
     if not isinstance(entries, list):
         message = "Not a HAR file: an object with a “log” that has an array of entries is expected."
         raise FixtureError(FixtureProblem("/log/entries", message))
@@ -83,19 +82,17 @@ def _entries(archive: Any) -> list[Any]:
 
 def _request_fields(entry: Any) -> tuple[dict[str, Any], list[str]]:
     """Return the fields of a saved request. Raise `UnsupportedRequestError` with the reason."""
-    request = entry.get("request") if isinstance(entry, Mapping) else None
+    request = lenient.members(entry).get("request")
     if not isinstance(request, Mapping):
         raise UnsupportedRequestError("An entry must be an object with a request.")
     method, url = request.get("method"), request.get("url")
     if not isinstance(method, str) or not isinstance(url, str):
         raise UnsupportedRequestError("A request must have a method and a URL, both strings.")
-    data = request.get("postData")
-    body, media_type = _body(data) if isinstance(data, Mapping) else (None, "")
+    body, media_type = _body(lenient.members(request.get("postData")))
     headers = list(_header_pairs(request.get("headers")))
     fields, remarks = saved_request_fields(method.upper(), url, headers, body, media_type)
     # A version that the body does not name, in an archive that the playground exported.
-    own = entry.get("_nlweb")
-    version = own.get("version") if isinstance(own, Mapping) else None
+    version = lenient.members(entry.get("_nlweb")).get("version")
     if version in [known.name for known in registry.versions(fields["protocol"])]:
         fields["version"] = version
     return fields, remarks
@@ -103,26 +100,25 @@ def _request_fields(entry: Any) -> tuple[dict[str, Any], list[str]]:
 
 def _header_pairs(rows: Any) -> Iterator[tuple[str, str]]:
     """Yield the valid headers, without the pseudo-headers of HTTP/2."""
-    for row in lenient.items(rows):
-        name, value = (row.get("name"), row.get("value")) if isinstance(row, Mapping) else (0, 0)
-        if isinstance(name, str) and not name.startswith(":"):
-            yield name, lenient.text(value)
+    for row in map(lenient.members, lenient.items(rows)):
+        if isinstance(name := row.get("name"), str) and not name.startswith(":"):
+            yield name, lenient.text(row.get("value"))
 
 
 def _body(data: Mapping[str, Any]) -> tuple[str | None, str]:
     """Return the body of a request, and its media type."""
-    text, media_type, fields = data.get("text"), data.get("mimeType"), data.get("params")
-    if not text and isinstance(fields, list):  # A form of which only the fields are given.
-        rows = [row for row in fields if isinstance(row, Mapping)]
+    text, fields = data.get("text"), lenient.items(data.get("params"))
+    if not text and fields:  # A form of which only the fields are given.
+        rows = map(lenient.members, fields)
         pairs = [(row.get("name"), row.get("value")) for row in rows]
         text = urlencode([(k, v) for k, v in pairs if isinstance(k, str) and isinstance(v, str)])
-    if isinstance(text, str) and data.get("_encoding") == "base64":
+    text = lenient.text(text)
+    if data.get("_encoding") == "base64":
         try:
             text = base64.b64decode(text, validate=True).decode()
         except ValueError:
             raise UnsupportedRequestError("The body is not text.") from None
-    body = text if isinstance(text, str) and text else None
-    return body, lenient.text(media_type)
+    return text or None, lenient.text(data.get("mimeType"))
 
 
 _NO_SIZE = -1

@@ -88,23 +88,22 @@ def read_postman(text: str) -> tuple[str, list[FixtureProblem]]:
     Raise `FixtureError` if the text is no such collection.
     """
     whole = _collection_in(text)
-    if isinstance(whole, dict) and "requests" in whole and "item" not in whole:
+    if "requests" in whole and "item" not in whole:
         raise FixtureError(
             "Postman Collection 1 is not supported. Export the collection from Postman "
             "as version 2.1."
         )
-    info = whole.get("info") if isinstance(whole, dict) else None
-    items = whole.get("item") if isinstance(whole, dict) else None
+    info, items = whole.get("info"), whole.get("item")
     if not isinstance(info, dict) or not isinstance(items, list):
         message = "Not a Postman Collection: an object with “info” and an array “item” is expected."
         raise FixtureError(message)
     return _CollectionReader(whole, info).read(items)
 
 
-def _collection_in(text: str) -> Any:
-    """Return the JSON value of a file; of a response of Postman's API, the collection in it."""
-    whole = decode_json(text)
-    wrapped = whole.get("collection") if isinstance(whole, dict) and "item" not in whole else None
+def _collection_in(text: str) -> Item:
+    """Return the object in a file; of a response of Postman's API, the collection in it."""
+    whole = lenient.members(decode_json(text))
+    wrapped = None if "item" in whole else whole.get("collection")
     return wrapped if isinstance(wrapped, dict) else whole
 
 
@@ -123,13 +122,12 @@ class _CollectionReader:
         self._read_level(items, "/item", (), None, self._whole.get("auth"))
         self._built.check()
         own = lenient.members(self._own)
-        name, slug = _name(self._info.get("name"), "Collection"), own.get("slug")
-        lesson = own.get("lesson")
+        name, lesson = _name(self._info.get("name"), "Collection"), own.get("lesson")
         if lesson is not None and not any(lesson_problems(lesson)):
             lesson = with_requests(lesson, self._built.requests)  # Some were deleted since.
         collection = {
             "name": name,
-            "slug": slug if isinstance(slug, str) and slug else collection_slug(name),
+            "slug": lenient.text(own.get("slug")) or collection_slug(name),
             "description": self._collection_description(),
             "lesson": lesson,
         }
@@ -200,8 +198,7 @@ class _CollectionReader:
         auth, auth_remark = _auth(request.get("auth") or inherited)
         converted, remarks = saved_request_fields(method, url, request_headers, body, kind, auth)
         self._built.remark(at, *remarks, *filter(None, [auth_remark]))
-        examples = item.get("response")
-        if isinstance(examples, list) and examples:
+        if lenient.items(item.get("response")):
             self._built.remark(at, "Skipped the saved responses.")
         notes = _text(request.get("description")) or _text(item.get("description"))
         return {
@@ -239,15 +236,13 @@ class _CollectionReader:
 
 def read_variables(text: str) -> list[ImportedVariable]:
     """Return the variables of a collection that an environment can have, the last of each name."""
-    whole = _collection_in(text)
-    rows = whole.get("variable") if isinstance(whole, dict) else None
-    return list({each.name: each for each in _variables(rows) if is_name(each.name)}.values())
+    variables = _variables(_collection_in(text).get("variable"))
+    return list({each.name: each for each in variables if is_name(each.name)}.values())
 
 
 def _variables(rows: Any) -> Iterator[ImportedVariable]:
-    for row in lenient.items(rows):
-        name = row.get("key") if isinstance(row, dict) else None
-        if isinstance(name, str) and name:
+    for row in map(lenient.members, lenient.items(rows)):
+        if name := lenient.text(row.get("key")):
             is_secret = row.get("type") == "secret" or is_credential(name)
             yield ImportedVariable(name, None if is_secret else row.get("value"), is_secret)
 
@@ -260,14 +255,13 @@ def _variable_note(variable: ImportedVariable) -> str:
 
 
 def _name(value: Any, fallback: str) -> str:
-    return short_name(value if isinstance(value, str) and value.strip() else fallback)
+    text = lenient.text(value)
+    return short_name(text if text.strip() else fallback)
 
 
 def _extension_fields(item: Item) -> dict[str, Any]:
     """Return the playground's own fields of an item; {} if they are missing or invalid."""
-    own = item.get(EXTENSION_KEY)
-    if not isinstance(own, dict):
-        return {}
+    own = lenient.members(item.get(EXTENSION_KEY))
     known = {name: value for name, value in own.items() if name in FIELDS[REQUEST]}
     if not all(isinstance(own.get(name), str) for name in AS_TEXT):
         return {}
@@ -292,9 +286,7 @@ def _unchanged_fields(item: Item, extension: Mapping[str, Any]) -> dict[str, Any
 
 def _text(value: Any) -> str:
     """Return a description: text, or an object that holds it."""
-    if isinstance(value, Mapping):
-        value = value.get("content")
-    return lenient.text(value)
+    return lenient.text(value.get("content") if isinstance(value, Mapping) else value)
 
 
 def _convert_variables(text: str) -> str:
@@ -318,8 +310,7 @@ def _address(url: Any) -> str:
 
 def _address_of_parts(url: Mapping[str, Any]) -> str:
     """Return an address that is given in parts, with its path variables (segments like “:id”)."""
-    raw = url.get("raw")
-    found = raw if isinstance(raw, str) and raw else _joined_address(url)
+    found = lenient.text(url.get("raw")) or _joined_address(url)
     for row in _enabled_rows(url.get("variable")):
         name, value = row.get("key"), row.get("value")
         if isinstance(name, str) and isinstance(value, str) and name:
@@ -345,17 +336,17 @@ def _joined_address(url: Mapping[str, Any]) -> str:
         for row in _enabled_rows(url.get("query"))
     )
     scheme = url.get("protocol") if isinstance(url.get("protocol"), str) else "http"
-    if isinstance(url.get("port"), str) and url["port"]:
-        host = f"{host}:{url['port']}"
+    if port := lenient.text(url.get("port")):
+        host = f"{host}:{port}"
     start = host if host.startswith("{{") else f"{scheme}://{host}"
     return start + (f"/{path.lstrip('/')}" if path else "") + (f"?{query}" if query else "")
 
 
 def _join(value: Any, sign: str) -> str:
-    if isinstance(value, list):
-        parts = (part.get("value") if isinstance(part, Mapping) else part for part in value)
-        return sign.join(part for part in parts if isinstance(part, str))
-    return lenient.text(value)
+    if not isinstance(value, list):
+        return lenient.text(value)
+    parts = [part.get("value") if isinstance(part, Mapping) else part for part in value]
+    return sign.join(lenient.texts(parts))
 
 
 def _headers(value: Any) -> list[tuple[str, str]]:
@@ -377,10 +368,8 @@ def _body(value: Any) -> tuple[str | None, str]:
         return None, ""
     mode = value.get("mode")
     if mode == "raw":
-        raw = value.get("raw")
-        return (
-            _convert_variables(raw) if isinstance(raw, str) and raw.strip() else None
-        ), "application/json"
+        raw = lenient.text(value.get("raw"))
+        return _convert_variables(raw) if raw.strip() else None, "application/json"
     if mode in ("urlencoded", "formdata"):
         rows = _enabled_rows(value.get(mode))
         if any(row.get("type") == "file" for row in rows):
@@ -397,7 +386,7 @@ def _body(value: Any) -> tuple[str | None, str]:
 
 
 def _encoded(value: Any) -> str:
-    return quote(_convert_variables(value), safe="{}$") if isinstance(value, str) else ""
+    return quote(_convert_variables(lenient.text(value)), safe="{}$")
 
 
 def _enabled_rows(value: Any) -> list[Mapping[str, Any]]:
