@@ -26,7 +26,7 @@ from playground.base.memory_budget import RunMemory
 from playground.base.tracing import RunTrace, observe
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event
-from playground.protocols.exchange import Exchange, StopsEarly, ToleratesErrors, UsesSession
+from playground.protocols.exchange import Exchange, UsesSession
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.http import USER_AGENT, Headers
 from playground.protocols.media import RASTER_TYPES, raster_type
@@ -69,10 +69,9 @@ async def make_calls(
     """Make the calls of an exchange one after the other; yield their frames as they arrive.
 
     The caller hands every frame to the exchange before it takes the next list. A call ends
-    early when the exchange has enough of the response (`StopsEarly`). Closing the generator closes
-    the connection. The calls become part of `trace`.
+    early when the exchange has enough of the response. Closing the generator closes the connection.
+    The calls become part of `trace`.
     """
-    stops_early = exchange if isinstance(exchange, StopsEarly) else None
     made = 0
     while (max_calls is None or made < max_calls) and (call := exchange.next_call()):
         made += 1
@@ -84,7 +83,7 @@ async def make_calls(
                     if trace:
                         observe(span, frames)
                     yield frames
-                    if stops_early and stops_early.has_enough:
+                    if exchange.has_enough:
                         break
 
 
@@ -176,8 +175,7 @@ async def _events_of(
             for frame in frames:
                 seq += 1
                 events += exchange.receive(replace(frame, seq=seq))
-                is_tolerated = isinstance(exchange, ToleratesErrors) and exchange.tolerates_error
-                if frame.kind is FrameKind.ERROR and not is_tolerated:
+                if frame.kind is FrameKind.ERROR and not exchange.tolerates_error:
                     return events, Problem.from_bytes(frame.data)
             if exchange.problem is not None:
                 break

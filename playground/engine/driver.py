@@ -32,13 +32,7 @@ from playground.models.frames import FramePart, RunCounters
 from playground.notifications import Reading, notify_viewers
 from playground.protocols import registry
 from playground.protocols.events import Event, Outcome
-from playground.protocols.exchange import (
-    Exchange,
-    Target,
-    ToleratesErrors,
-    UsesSession,
-    WaitsForUser,
-)
+from playground.protocols.exchange import Exchange, Target, UsesSession
 from playground.protocols.frames import LAST_KINDS, Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 from playground.transport import ConnectionPool
@@ -129,7 +123,7 @@ class Driver:
         """Send `prepared` as `run`; its secrets appear in no frame.
 
         `on_automatic_response` sends a response that is due in mid-call (see
-        `WaitsForUser.automatic_responses`). Listeners that are `Completes` get the outcome of a
+        `Exchange.automatic_responses`). Listeners that are `Completes` get the outcome of a
         run that completed. A run that is not `attended` is one of many: it is stored when it ends
         rather than at once, and `run` itself is updated then. Its calls may reuse `connections`.
         """
@@ -175,8 +169,6 @@ class Driver:
         self.exchange: Exchange = registry.exchange(
             target, self._document, max_depth=self._max_depth
         )
-        self._interactive = self.exchange if isinstance(self.exchange, WaitsForUser) else None
-        self._tolerant = self.exchange if isinstance(self.exchange, ToleratesErrors) else None
         self._session = self.exchange if isinstance(self.exchange, UsesSession) else None
 
     def stop(self, final: RunState = RunState.CANCELLED) -> None:
@@ -327,9 +319,7 @@ class Driver:
         for frame, events in readings:
             if frame.kind is FrameKind.HEAD:
                 self._state = transition(self._state, RunState.STREAMING)
-            elif frame.kind is FrameKind.ERROR and not (
-                self._tolerant and self._tolerant.tolerates_error
-            ):
+            elif frame.kind is FrameKind.ERROR and not self.exchange.tolerates_error:
                 self._problem = Problem.from_bytes(frame.data)
             for listener in self._listeners:
                 listener(frame, events)
@@ -346,13 +336,13 @@ class Driver:
 
     def _is_patient(self) -> bool:
         """Return whether the agent waits for the user: then the idle timeout does not apply."""
-        return self._interactive is not None and self._interactive.is_waiting_for_user
+        return self.exchange.is_waiting_for_user
 
     def _send_automatic_responses(self) -> None:
         """Send the responses that are due in mid-call and need no user, each as its own run."""
-        if self._interactive is None or self._on_automatic_response is None or self._stop_requested:
+        if self._on_automatic_response is None or self._stop_requested:
             return
-        for resume in self._interactive.automatic_responses():
+        for resume in self.exchange.automatic_responses():
             self._on_automatic_response(resume)
 
     def _note_end(self, columns: Mapping[str, Any]) -> None:

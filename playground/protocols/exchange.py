@@ -67,17 +67,17 @@ class Reader(Protocol):
 
     def end(self) -> None:
         """Note that the response ended as its framing says, so that its announcements count."""
-        ...
+        return
 
     @property
     def outcome(self) -> Outcome:
         """Return the outcome of the response so far."""
-        ...
+        return Outcome.NONE
 
     @property
     def session_context(self) -> Mapping[str, Any] | None:
         """Return the latest session context that the agent returned, None if it returned none."""
-        ...
+        return None
 
 
 class Assembler(Protocol):
@@ -120,7 +120,7 @@ class Exchange(Protocol):
     @property
     def session_context(self) -> Mapping[str, Any] | None:
         """Return the latest session context that the agent returned, None if it returned none."""
-        ...
+        return None
 
     @property
     def handshake(self) -> Mapping[str, Any] | None:
@@ -128,34 +128,29 @@ class Exchange(Protocol):
 
         None if there is no handshake, or nothing new in it.
         """
-        ...
+        return None
 
+    @property
+    def has_enough(self) -> bool:
+        """Return whether to close the current response and continue with the next call."""
+        return False
 
-@runtime_checkable
-class WaitsForUser(Exchange, Protocol):
-    """An exchange in which the server may send requests before it responds."""
+    @property
+    def tolerates_error(self) -> bool:
+        """Return whether the run goes on, or ends well, after the ERROR frame of the last call."""
+        return False
 
     @property
     def is_waiting_for_user(self) -> bool:
         """Return whether the server waits for the user, so that its silence is no error."""
-        ...
+        return False
 
     def automatic_responses(self) -> Sequence[Mapping[str, Any]]:
         """Return the responses that are due in mid-call and need no user, each once.
 
         Their form is that of `Target.resume`.
         """
-        ...
-
-
-@runtime_checkable
-class StopsEarly(Exchange, Protocol):
-    """An exchange that may not need the rest of a response."""
-
-    @property
-    def has_enough(self) -> bool:
-        """Return whether to close the current response and continue with the next call."""
-        ...
+        return ()
 
 
 @runtime_checkable
@@ -169,16 +164,6 @@ class UsesSession(Exchange, Protocol):
 
     def end_call(self) -> HttpCall | None:
         """Return the call that ends the session, None without one."""
-        ...
-
-
-@runtime_checkable
-class ToleratesErrors(Exchange, Protocol):
-    """An exchange with calls that may fail: it continues a response, or has its result without."""
-
-    @property
-    def tolerates_error(self) -> bool:
-        """Return whether the run goes on, or ends well, after the ERROR frame of the last call."""
         ...
 
 

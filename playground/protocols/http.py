@@ -17,7 +17,7 @@ from playground import __version__
 from playground.protocols import error_documents, json_decoder, sse, unreadable
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Failure, Note, Outcome, Unknown
-from playground.protocols.exchange import Reader, Target
+from playground.protocols.exchange import Exchange, Reader, Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 from playground.protocols.response import LiveResponse, is_json
@@ -78,8 +78,8 @@ _LAST_BYTES = frozenset((b"}", b"]", b'"', b""))
 _END_SIZE = 1024
 
 
-class HttpExchange:
-    """One call and its response. See `playground.protocols.exchange.Exchange`."""
+class HttpExchange(Exchange):
+    """One call and its response."""
 
     #: Name of the expected response with its article, for problems.
     response_name = "an NLWeb response"
@@ -148,11 +148,6 @@ class HttpExchange:
     @property
     def session_context(self) -> Mapping[str, Any] | None:
         return self._reader.session_context
-
-    @property
-    def handshake(self) -> None:
-        """None: HTTP has no handshake."""
-        return
 
     # Frames by kind
 

@@ -26,6 +26,7 @@ from playground.protocols.events import (
     Result,
     Text,
 )
+from playground.protocols.exchange import Exchange
 from tests.engine.conftest import calls_of, events_of, of
 from tests.support.a2a_servers import Waiter, serving
 from tests.support.servers import (
@@ -256,10 +257,10 @@ class TestCards:
         assert len(server.requests) == 2
 
     async def test_an_exchange_that_never_ends_does(self) -> None:
-        class Endless:
+        class Endless(Exchange):
             """Always has another call."""
 
-            problem = outcome = opening = session_context = None
+            problem, outcome = None, Outcome.NONE
             calls = 0
 
             def next_call(self) -> Any:
@@ -271,7 +272,7 @@ class TestCards:
 
         endless = Endless()
         async with serve(reply(b"{}")) as server:
-            _, problem = await probe(endless)  # type: ignore[arg-type]
+            _, problem = await probe(endless)
         assert problem is None
         assert endless.calls == len(server.requests) == calls.MAX_PROBE_CALLS
 

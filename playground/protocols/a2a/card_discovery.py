@@ -14,6 +14,7 @@ from playground.protocols import json_decoder, unreadable
 from playground.protocols.a2a.card import MAX_BYTES, AgentCard, is_card, read_card
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Outcome
+from playground.protocols.exchange import Exchange
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import USER_AGENT, merge_headers
 from playground.protocols.origins import same_origin
@@ -169,8 +170,8 @@ class CardDiscovery:
         return Problem("failed", Stage.DECODE, "No agent card was found.", fix, listed)
 
 
-class CardExchange:
-    """Exchange that only reads the card. See `playground.protocols.exchange.Exchange`."""
+class CardExchange(Exchange):
+    """Exchange that only reads the card."""
 
     def __init__(self, agent_url: str, *, max_depth: int = 100) -> None:
         self._max_depth = max_depth
@@ -205,11 +206,6 @@ class CardExchange:
     @property
     def problem(self) -> Problem | None:
         return self._discovery.problem
-
-    @property
-    def session_context(self) -> None:
-        """None: A2A has no session context."""
-        return
 
     @property
     def handshake(self) -> Mapping[str, Any] | None:

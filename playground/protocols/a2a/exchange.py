@@ -19,6 +19,7 @@ from playground.protocols.a2a.responses import RpcResponse
 from playground.protocols.a2a.versions import GET_TASK_METHODS
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Handshake, Log, Note, Outcome
+from playground.protocols.exchange import Exchange
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 
@@ -35,8 +36,8 @@ _PUSH_FIX = (
 )
 
 
-class A2AExchange:
-    """See `playground.protocols.exchange.Exchange`."""
+class A2AExchange(Exchange):
+    """It has no handshake: a card is read again each time, because an agent may move."""
 
     def __init__(self, outgoing: OutgoingMessage, *, max_depth: int = 100) -> None:
         self._outgoing = outgoing
@@ -103,16 +104,6 @@ class A2AExchange:
         if own is not None or self._rpc_response is None or self._reads_artifacts:
             return own
         return self._rpc_response.problem
-
-    @property
-    def session_context(self) -> None:
-        """None: A2A has no session context."""
-        return
-
-    @property
-    def handshake(self) -> None:
-        """None: a card is read again each time, because an agent may move."""
-        return
 
     # Calls
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from playground.protocols import error_documents, json_decoder, jsonrpc
 from playground.protocols.a2a.reader import A2AReader, is_submitted
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Note, Outcome, Unknown
+from playground.protocols.exchange import Reader
 from playground.protocols.http import HttpExchange
 from playground.protocols.jsonrpc import Deviation, MessageKind
 
@@ -22,8 +22,8 @@ class RpcResponse(HttpExchange):
         super().__init__(HttpCall("", ""), RpcReader(reader, request_id), max_depth=max_depth)
 
 
-class RpcReader:
-    """Reader of the results and errors in their envelopes. See `protocols.exchange.Reader`."""
+class RpcReader(Reader):
+    """Reader of the results and errors in their envelopes."""
 
     def __init__(self, reader: A2AReader, request_id: Any) -> None:
         self._reader = reader
@@ -47,17 +47,9 @@ class RpcReader:
         is_unread = all(type(event) is Unknown for event in events)
         return self._reader.failed(failure) if failure and is_unread else events
 
-    def end(self) -> None:
-        """Do nothing: the result of a task is in its state."""
-
     @property
     def outcome(self) -> Outcome:
         return self._reader.outcome
-
-    @property
-    def session_context(self) -> Mapping[str, Any] | None:
-        """None: A2A has no session context."""
-        return None
 
     def _read(self, seq: int, message: jsonrpc.JsonRpcMessage, number: int) -> list[Event]:
         if message.kind is MessageKind.RESULT:

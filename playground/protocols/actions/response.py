@@ -6,18 +6,19 @@ status says whether the action failed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from playground.protocols import error_documents, json_decoder, sse, unreadable
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Failure, Note, Outcome, Result, Text, Unknown
+from playground.protocols.exchange import Reader
 from playground.protocols.frames import Frame
 from playground.protocols.http import REASON_PHRASES, HttpExchange
 
 
-class ActionReader:
-    """Reader of JSON as results and of everything else as text. See `protocols.exchange.Reader`."""
+class ActionReader(Reader):
+    """Reader of JSON as results and of everything else as text."""
 
     def __init__(self) -> None:
         self._outcome = Outcome.NONE
@@ -48,11 +49,6 @@ class ActionReader:
     def outcome(self) -> Outcome:
         """An answer as soon as anything is received."""
         return self._outcome
-
-    @property
-    def session_context(self) -> Mapping[str, Any] | None:
-        """None: actions have no session context."""
-        return None
 
 
 class ActionExchange(HttpExchange):

@@ -16,7 +16,7 @@ from typing import Any
 from playground.protocols import jsonrpc
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Failure, Note, Outcome, Unknown
-from playground.protocols.exchange import Reader, Target
+from playground.protocols.exchange import Reader, Target, UsesSession
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.jsonrpc import (
     INVALID_REQUEST,
@@ -53,8 +53,8 @@ class ToolRequest:
     document: Callable[[Any, int], Any] = results.document_of
 
 
-class McpExchange:
-    """See `playground.protocols.exchange.WaitsForUser`."""
+class McpExchange(UsesSession):
+    """Handshake and call of a tool; see the module."""
 
     def __init__(self, target: Target, request: ToolRequest, *, max_depth: int = 100) -> None:
         self._target = target

@@ -13,7 +13,8 @@ from typing import Any
 
 from playground.protocols import error_documents, json_decoder, jsonrpc, sse
 from playground.protocols.calls import HttpCall
-from playground.protocols.events import Event, Log, Note, Outcome, Progress, Unknown
+from playground.protocols.events import Event, Log, Note, Progress, Unknown
+from playground.protocols.exchange import Reader
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import HttpExchange
 from playground.protocols.jsonrpc import Deviation, JsonRpcMessage, MessageKind
@@ -150,8 +151,8 @@ class McpResponse(HttpExchange):
         return [*super()._error(frame), *self._messages.settle(frame.seq)]
 
 
-class _MessageReader:
-    """Reader of the messages in one response. See `playground.protocols.exchange.Reader`."""
+class _MessageReader(Reader):
+    """Reader of the messages in one response. The exchange derives the outcome from the answer."""
 
     def __init__(
         self,
@@ -206,19 +207,6 @@ class _MessageReader:
             events += self._read(seq, each, False)
         self._data = ""
         return events
-
-    def end(self) -> None:
-        """Do nothing: whether the response is complete, the answer says."""
-
-    @property
-    def outcome(self) -> Outcome:
-        """No outcome: the exchange derives it from the answer."""
-        return Outcome.NONE
-
-    @property
-    def session_context(self) -> Mapping[str, Any] | None:
-        """None, for the same reason."""
-        return None
 
     def settle(self, seq: int) -> list[Event]:
         """Return the events of stored responses at the end; without an answer the first is it."""

@@ -388,8 +388,8 @@ def _canonical(value: Any) -> str:
 # --- any tool ---------------------------------------------------------------------------------
 
 
-class ToolReader:
-    """Reader of the result of any tool. See `playground.protocols.exchange.Reader`."""
+class ToolReader(Reader):
+    """Reader of the result of any tool."""
 
     def __init__(self) -> None:
         self._outcome = Outcome.NONE
@@ -417,17 +417,9 @@ class ToolReader:
         except (ValueError, RecursionError):
             return [Text(seq, data, raw=data)]
 
-    def end(self) -> None:
-        """Do nothing: the result was the end."""
-
     @property
     def outcome(self) -> Outcome:
         return self._outcome
-
-    @property
-    def session_context(self) -> Mapping[str, Any] | None:
-        """None: tools have no session context."""
-        return None
 
 
 def _content(seq: int, result: Mapping[str, Any], texts: set[str]) -> Iterator[Event]:
