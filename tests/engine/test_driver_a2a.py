@@ -22,6 +22,7 @@ from playground.protocols.events import (
     Elicitation,
     Event,
     Failure,
+    Outcome,
     Progress,
     Result,
     Text,

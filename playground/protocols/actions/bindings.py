@@ -13,6 +13,7 @@ from playground.protocols.actions import extract, http, over_a2a, over_mcp
 from playground.protocols.actions.extract import Action
 from playground.protocols.actions.plans import UNSET, ActionPlan, Headers, ServerInfo, Unset
 from playground.protocols.exchange import Exchange, Target
+from playground.protocols.origins import same_origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +23,18 @@ class ActionBinding:
     #: (action, URL of the agent, edited parameters, headers of the user, facts about the server
     #: that the action names) to the plan.
     plan: Callable[[Action, str, Any | Unset, Headers, ServerInfo], ActionPlan]
-    #: (target, request document, nesting of JSON that is read) to the exchange that sends it.
+    #: A request document to why it cannot be sent, as a sentence; None if it can.
+    error: Callable[[Mapping[str, Any]], str | None]
+    #: (target, such a document, nesting of JSON that is read) to the exchange that sends it.
     exchange: Callable[[Target, Mapping[str, Any], int], Exchange]
     #: The value of `Run.binding`.
     name: str
 
 
 BINDINGS: Mapping[str, ActionBinding] = {
-    extract.HTTP: ActionBinding(http.plan, http.exchange, "http"),
-    extract.MCP: ActionBinding(over_mcp.plan, over_mcp.exchange, "mcp"),
-    extract.A2A: ActionBinding(over_a2a.plan, over_a2a.exchange, "a2a"),
+    extract.HTTP: ActionBinding(http.plan, http.error, http.exchange, "http"),
+    extract.MCP: ActionBinding(over_mcp.plan, over_mcp.error, over_mcp.exchange, "mcp"),
+    extract.A2A: ActionBinding(over_a2a.plan, over_a2a.error, over_a2a.exchange, "a2a"),
 }
 
 
@@ -77,4 +80,9 @@ def exchange(target: Target, request: Mapping[str, Any], max_depth: int = 100) -
     binding = BINDINGS.get(protocol) if isinstance(protocol, str) else None
     if binding is None:
         raise ValueError("This action cannot be sent: unsupported protocol.")
+    if error := binding.error(request):
+        raise ValueError(error)
+    # The headers of the target are sent.
+    if not same_origin(target.url, request["url"]):
+        raise ValueError("The origin of the target is not that of the action.")
     return binding.exchange(target, request, max_depth)

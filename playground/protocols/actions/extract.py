@@ -65,6 +65,11 @@ def attribute_text(action: Action, name: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
+def missing_attributes(action: Action, *names: str) -> list[str]:
+    """Return a sentence for each attribute that is no string or empty."""
+    return [f"The action has no {name}." for name in names if not attribute_text(action, name)]
+
+
 class _Location(NamedTuple):
     """The location of a value, as a chain: for most values the pointer is never written."""
 

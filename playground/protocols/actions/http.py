@@ -19,7 +19,6 @@ from playground.protocols.actions.response import ActionExchange
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Target
 from playground.protocols.http import USER_AGENT, encode, merge_headers
-from playground.protocols.origins import same_origin
 
 _WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE"})
 #: Methods that concern the connection, not a resource.
@@ -70,15 +69,7 @@ def plan(
 
 
 def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> ActionExchange:
-    """Return the exchange that makes the call of a request document.
-
-    The headers of `target` are sent, so its URL must be of the document's origin. Raise
-    `ValueError` if it is not, and for a document that is no request of an action over HTTP.
-    """
-    if error := validate_action(request):
-        raise ValueError(error)
-    if not same_origin(target.url, request["url"]):
-        raise ValueError("The origin of the target is not that of the action.")
+    """Return the exchange that makes the call of a request document."""
     return ActionExchange(call_of(request, target.headers), max_depth=max_depth)
 
 
@@ -95,18 +86,18 @@ def call_of(request: Mapping[str, Any], headers: Headers) -> HttpCall:
     return HttpCall(request["method"], request["url"], merge_headers(defaults, own), body)
 
 
-def validate_action(request: Any) -> str | None:
+def error(request: Mapping[str, Any]) -> str | None:
     """Return why a document is not the request of an action that can be sent; None if it is."""
     if not _is_complete(request):
         return "This is not a request of an HTTP action."
-    if error := _method_error(request["method"]) or endpoints.url_error(request["url"]):
-        return error
-    return next(_header_errors(request["headers"]), None)
+    return (
+        _method_error(request["method"])
+        or endpoints.url_error(request["url"])
+        or next(_header_errors(request["headers"]), None)
+    )
 
 
-def _is_complete(request: Any) -> bool:
-    if not isinstance(request, Mapping) or request.get("protocol") != HTTP:
-        return False
+def _is_complete(request: Mapping[str, Any]) -> bool:
     headers = request.get("headers")
     return (
         isinstance(request.get("method"), str)

@@ -13,11 +13,10 @@ from typing import Any
 from playground.protocols import a2a
 from playground.protocols.a2a import AgentCard
 from playground.protocols.actions import endpoints
-from playground.protocols.actions.extract import A2A, Action, attribute_text
+from playground.protocols.actions.extract import A2A, Action, attribute_text, missing_attributes
 from playground.protocols.actions.plans import UNSET, ActionPlan, Headers, ServerInfo, Unset
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Target
-from playground.protocols.origins import same_origin
 
 _STRINGS = ("agent_url", "url", "message_id", "skill")
 
@@ -32,7 +31,7 @@ def plan(
     url = card.url if card else ""
     if card and server_info.url and server_info.url == a2a.url_at(agent_url, url):
         url = server_info.url
-    missing = [f"The action has no {name}." for name in _missing(action)]
+    missing = missing_attributes(action, "agent_url", "skill")
     errors = (*missing, *_errors(agent_url if not missing else "", card, url))
     request = {
         "action": action.name,
@@ -62,19 +61,15 @@ def plan(
 
 
 def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> a2a.A2AExchange:
-    """Return the exchange that reads the card, sends the message and polls the task.
-
-    Raise `ValueError` for a document that is no request of an action over A2A, and if the target
-    is of another origin than the URL that the user has seen.
-    """
-    if not all(isinstance(request.get(name), str) for name in _STRINGS) or "message" not in request:
-        raise ValueError("This is not a request of an A2A action.")
-    for name in ("agent_url", "url"):
-        if error := endpoints.url_error(request[name]):
-            raise ValueError(error)
-    if not same_origin(target.url, request["url"]):
-        raise ValueError("The origin of the target is not that of the action.")
+    """Return the exchange that reads the card, sends the message and polls the task."""
     return a2a.A2AExchange(_outgoing_message(request, target), max_depth=max_depth)
+
+
+def error(request: Mapping[str, Any]) -> str | None:
+    """See `playground.protocols.actions.bindings.ActionBinding`."""
+    if not all(isinstance(request.get(name), str) for name in _STRINGS) or "message" not in request:
+        return "This is not a request of an A2A action."
+    return endpoints.url_error(request["agent_url"]) or endpoints.url_error(request["url"])
 
 
 def _outgoing_message(request: Mapping[str, Any], target: Target) -> a2a.OutgoingMessage:
@@ -97,10 +92,6 @@ def _call(request: Mapping[str, Any], card: AgentCard | None, headers: Headers) 
         return None
     target = Target(request["url"], headers=tuple(headers))
     return a2a.send_call(_outgoing_message(request, target), card.version, streaming=card.streaming)
-
-
-def _missing(action: Action) -> list[str]:
-    return [name for name in ("agent_url", "skill") if not attribute_text(action, name)]
 
 
 def _errors(agent_url: str, card: AgentCard | None, url: str) -> list[str]:

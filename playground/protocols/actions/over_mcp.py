@@ -11,11 +11,10 @@ from typing import Any
 
 from playground.protocols import mcp
 from playground.protocols.actions import endpoints
-from playground.protocols.actions.extract import MCP, Action, attribute_text
+from playground.protocols.actions.extract import MCP, Action, attribute_text, missing_attributes
 from playground.protocols.actions.plans import UNSET, ActionPlan, Headers, ServerInfo, Unset
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.mcp import messages
-from playground.protocols.origins import same_origin
 
 #: The id of the call in the plan; a handshake before it may use others.
 _PLANNED_ID = 1
@@ -30,14 +29,10 @@ def plan(
     # An identifier may be a URL nevertheless.
     url = server_info.url or (server if endpoints.url_error(server) is None else "")
     arguments = {} if given is None else given
-    missing = [
-        f"The action has no {name}."
-        for name in ("server", "tool")
-        if not attribute_text(action, name)
-    ]
+    missing = missing_attributes(action, "server", "tool")
     wrong = [] if isinstance(arguments, Mapping) else ["Tool arguments must be a JSON object."]
-    unusable = [error] if url and (error := endpoints.url_error(url)) else []
-    errors = (*missing, *wrong, *unusable)
+    unusable = endpoints.url_error(url) if url else None
+    errors = (*missing, *wrong, *filter(None, [unusable]))
     call = messages.post_message(
         Target(url, headers=tuple(headers)), messages.call_tool(_PLANNED_ID, tool, arguments)
     )
@@ -67,23 +62,13 @@ def plan(
 
 
 def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> Exchange:
-    """Return the exchange that does the handshake and calls the tool.
-
-    Raise `ValueError` for a document that is no request of an action over MCP, and if the target
-    is of another origin than the URL in it.
-    """
-    if not _is_complete(request):
-        raise ValueError("This is not a request of an MCP action.")
-    if error := endpoints.url_error(request["url"]):
-        raise ValueError(error)
-    if not same_origin(target.url, request["url"]):
-        raise ValueError("The origin of the target is not that of the action.")
+    """Return the exchange that does the handshake and calls the tool."""
     return mcp.call_tool(target, request["tool"], request["arguments"], max_depth)
 
 
-def _is_complete(request: Mapping[str, Any]) -> bool:
-    return (
-        isinstance(request.get("url"), str)
-        and isinstance(request.get("tool"), str)
-        and isinstance(request.get("arguments"), Mapping)
-    )
+def error(request: Mapping[str, Any]) -> str | None:
+    """See `playground.protocols.actions.bindings.ActionBinding`."""
+    has_strings = all(isinstance(request.get(name), str) for name in ("url", "tool"))
+    if not has_strings or not isinstance(request.get("arguments"), Mapping):
+        return "This is not a request of an MCP action."
+    return endpoints.url_error(request["url"])
