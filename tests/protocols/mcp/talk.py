@@ -50,6 +50,8 @@ def head(status: int = 200, media_type: str = "application/json", **headers: str
 class Talk(Playbook):
     """One exchange, driven as the engine does it."""
 
+    exchange: McpExchange
+
     def __init__(self, exchange: McpExchange | None = None, **fields: Any) -> None:
         super().__init__(exchange=exchange or new_exchange(**fields))
         self.calls: list[HttpCall] = []

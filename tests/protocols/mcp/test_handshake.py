@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -108,15 +108,6 @@ def test_whatever_an_older_server_says_it_is_initialized(payload: Any, status: i
     )  # fmt: skip
 
 
-def test_a_server_without_any_opening_is_called_all_the_same() -> None:
-    talk = Talk().json(rpc(error=NO)).json(rpc(2, error=NO))
-    talk.json(rpc(3, error=NO)).json(rpc(4, result=REPLY))
-    assert talk.methods == ["server/discover", "initialize", "tools/list", "tools/call"]
-    assert talk.sent[3]["params"]["name"] == "ask"
-    assert talk.exchange.outcome is Outcome.ANSWER
-    assert "MCP-Protocol-Version" not in dict(talk.calls[3].headers)
-
-
 @pytest.mark.parametrize("status", [401, 403, 421, 429, 302, 503])
 def test_who_refuses_is_not_asked_again(status: int) -> None:
     wanted = {"www_authenticate": 'Bearer error="invalid_token", scope="recipes"'}
@@ -136,41 +127,6 @@ def test_who_does_not_initialize_either_is_no_mcp_server(status: int) -> None:
         talk.json(b"No.", 405)
     assert talk.exchange.next_call() is None
     assert "/ask" not in talk.problem.fix
-
-
-def test_a_server_that_was_silent_is_discovered_once_more() -> None:
-    talk = Talk().json(b"", 500).json(rpc(2, error=NO)).json(rpc(3, error=NO))
-    talk.json(rpc(4, error=NO)).json(rpc(5, result={"tools": TOOLS}))
-    assert talk.methods == [
-        "server/discover", "initialize", "server/discover", "initialize", "tools/list",
-    ]  # fmt: skip
-
-
-def test_a_server_that_refuses_to_initialize_says_why() -> None:
-    talk = Talk().json(rpc(error=NO)).json(rpc(2, error={"code": -32603, "message": "Full."}))
-    assert talk.exchange.next_call() is None
-    assert [event.message for event in talk.of(Failure)] == ["Full."]
-    assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.FAILURE, None)
-
-
-def test_an_error_beside_a_result_that_is_no_object_is_no_refusal() -> None:
-    error = {"code": -32603, "message": "Full."}
-    talk = Talk().json(rpc(error=NO)).json(rpc(2, result=5, error=error))
-    assert talk.exchange.next_call() is None
-    assert "contains no response to the call" in talk.problem.cause
-
-
-@pytest.mark.parametrize(
-    "payload",
-    [
-        rpc(result={"supportedVersions": ["2031-01-01"]}),
-        rpc(error={"code": -32022, "message": "", "data": {"supported": ["2031-01-01"]}}),
-    ],
-)
-def test_a_server_from_the_future_is_not_guessed_at(payload: Any) -> None:
-    talk = Talk().json(payload)
-    assert talk.exchange.next_call() is None
-    assert "2031-01-01" in talk.problem.cause
 
 
 class TestTools:
@@ -212,11 +168,6 @@ class TestTools:
         talk = self.opened(page).json(rpc(3, result=REPLY))
         assert talk.sent[2]["params"]["name"] == "ask"
         assert talk.exchange.outcome is Outcome.ANSWER
-
-    def test_a_list_that_never_comes_does_not_keep_from_calling(self) -> None:
-        talk = self.opened().json(b"", 500).json(rpc(3, result=REPLY))
-        assert talk.methods[-1] == "tools/call"
-        assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
 
     def test_the_tools_alone_can_be_asked_for(self) -> None:
         talk = Talk(mcp.list_tools(Target(URL, handshake=MODERN)))
@@ -274,11 +225,6 @@ class TestRemembered:
         assert kept["tools"] == [{"name": "t0"}, {"name": "t1", "inputSchema": {"enum": [1]}}]
         assert kept["server"] is None
 
-    def test_the_tool_is_called_at_once(self) -> None:
-        talk = known().json(rpc(result=REPLY))
-        assert talk.methods == ["tools/call"]
-        assert talk.exchange.handshake is None  # Nothing new.
-
     @pytest.mark.parametrize(
         "opening",
         [
@@ -292,50 +238,6 @@ class TestRemembered:
     )
     def test_what_was_known_of_another_server_does_not_count(self, opening: Any) -> None:
         assert Talk(handshake=opening).call().methods == ["server/discover"]
-
-    @pytest.mark.parametrize(
-        ("payload", "status"),
-        [
-            (rpc("server-error", error={"code": -32600, "message": "Session not found"}), 404),
-            (rpc(error={"code": -32001, "message": "Session expired"}), 400),
-            (b"No such session", 400),
-            (b"", 404),
-        ],
-    )
-    def test_a_lost_session_is_opened_again_once(self, payload: Any, status: int) -> None:
-        talk = known(handshake=OLDER).json(payload, status)
-        talk.json(rpc(2, result=INITIALIZED), mcp_session_id="s2").json(b"", 202)
-        assert talk.of(Note)[0].name == "mcp session lost"
-        talk.json(payload, status)
-        assert talk.methods == [
-            "tools/call", "initialize", "notifications/initialized", "tools/call",
-        ]  # fmt: skip
-        assert dict(talk.calls[3].headers)["Mcp-Session-Id"] == "s2"
-        assert talk.exchange.next_call() is None
-        assert talk.exchange.problem is not None or talk.exchange.outcome is Outcome.FAILURE
-
-    def test_a_tool_that_is_not_there_is_no_lost_session(self) -> None:
-        error = {"code": -32602, "message": "Unknown tool"}
-        for status, opening in ((200, OLDER), (400, OLDER), (400, MODERN)):
-            talk = known(handshake=opening).json(rpc(error=error), status)
-            assert talk.exchange.next_call() is None
-            assert talk.exchange.outcome is Outcome.FAILURE
-
-    @pytest.mark.parametrize(
-        ("payload", "status"),
-        [
-            (rpc(error={"code": -32022, "message": "", "data": {"supported": []}}), 400),
-            (rpc("x", error={"code": -32600, "message": "Missing session ID"}), 400),
-            (b"", 404),
-        ],
-    )
-    def test_a_server_that_has_become_another_is_opened_anew(
-        self, payload: Any, status: int
-    ) -> None:
-        talk = known().json(payload, status).json(rpc(2, error=NO))
-        talk.json(rpc(3, result=INITIALIZED), mcp_session_id="s2")
-        assert talk.methods == ["tools/call", "server/discover", "initialize"]
-        assert talk.exchange.problem is None
 
     def test_entries_that_are_no_tools_are_counted(self) -> None:
         listed = [None, 3, "x", {"name": None}, {"name": "ask"}]
@@ -360,89 +262,171 @@ class TestRemembered:
         assert handshake.session_from_json(kept, URL) is not None
 
 
-class TestVersionThatIsSet:
-    """The generation of MCP is that of the version, whatever the server would offer first."""
+class Reply(NamedTuple):
+    """A response to the next message; without an id it gets that of the message."""
 
-    @pytest.mark.parametrize("version", ["2024-11-05", "2025-11-25"])
-    @pytest.mark.parametrize("stored", [None, MODERN])
-    def test_with_a_session_begins_with_initialize(self, version: str, stored: Any) -> None:
-        talk = Talk(mcp_version=version, handshake=stored)
-        talk.json(rpc(result={**INITIALIZED, "protocolVersion": version}), mcp_session_id="s1")
-        talk.json(b"", 202).json(rpc(3, result={"tools": TOOLS})).json(rpc(4, result=REPLY))
-        assert talk.methods == [
-            "initialize", "notifications/initialized", "tools/list", "tools/call",
-        ]  # fmt: skip
-        assert talk.sent[0]["params"]["protocolVersion"] == version
-        assert talk.exchange.session == (version, "s1")
-        assert talk.exchange.outcome is Outcome.ANSWER
-
-    def test_that_is_stateless_begins_with_discover(self) -> None:
-        talk = Talk(mcp_version="2026-07-28", handshake=OLDER, session=SESSION)
-        talk.json(rpc(result=DISCOVERED)).json(rpc(2, result={"tools": TOOLS}))
-        talk.json(rpc(3, result=REPLY))
-        assert talk.methods == ["server/discover", "tools/list", "tools/call"]
-        assert talk.exchange.session == ("", "")
-
-    @pytest.mark.parametrize("payload", [rpc(error=NO), rpc(result={"supportedVersions": []}), b""])
-    def test_that_is_stateless_is_not_replaced(self, payload: Any) -> None:
-        talk = Talk(mcp_version="2026-07-28").json(payload)
-        assert talk.exchange.next_call() is None
-        assert "does not support MCP 2026-07-28" in talk.problem.cause
-
-    def test_uses_what_is_known_of_its_own_generation(self) -> None:
-        modern = known(mcp_version="2026-07-28").json(rpc(result=REPLY))
-        older = known(mcp_version="2025-06-18", handshake=OLDER).json(rpc(result=REPLY))
-        assert modern.methods == older.methods == ["tools/call"]
+    payload: Any
+    status: int = 200
+    session: str = ""
 
 
-class TestSessionOfTheConversation:
-    """The stored facts about a server do not include the session in use."""
+def error(code: int, status: int = 200, message: str = "", **more: Any) -> Reply:
+    return Reply({"error": {"code": code, "message": message, **more}}, status)
 
-    def test_a_known_server_is_initialized_without_being_discovered(self) -> None:
-        talk = known(handshake=OLDER, session=("", "")).json(
-            rpc(result=INITIALIZED), mcp_session_id="s9"
-        )
-        talk.json(b"", 202).json(rpc(3, result=REPLY))
-        assert talk.methods == ["initialize", "notifications/initialized", "tools/call"]
-        assert dict(talk.calls[2].headers)["Mcp-Session-Id"] == "s9"
 
-    @pytest.mark.parametrize(
-        ("payload", "status"),
-        [
-            (rpc(error=NO), 200),
-            (
-                rpc(error={"code": -32022, "message": "", "data": {"supported": ["2026-07-28"]}}),
-                400,
-            ),
-            (b"Gone", 404),
-        ],
+def supported(*versions: str) -> dict[str, Any]:
+    return {"data": {"supported": versions}}
+
+
+STATELESS, STATEFUL = Reply({"result": DISCOVERED}), Reply({"result": {"supportedVersions": []}})
+OPENED, TAKEN = Reply({"result": INITIALIZED}, session="s9"), Reply(b"", 202)
+LISTED, SAID = Reply({"result": {"tools": TOOLS}}), Reply({"result": REPLY})
+UNKNOWN, FULL, SILENT = error(-32601), error(-32603, message="Full."), Reply(b"", 500)
+LOST, GONE = error(-32001, 400, "Session expired"), Reply(b"Gone", 404)
+#: An error beside a result that is no object.
+BOTH = Reply({"result": 5, "error": {"code": -32603, "message": "Full."}})
+
+NEW, STATELESS_SET = {"handshake": OLDER}, {"mcp_version": STATELESS_VERSION}
+IN_SESSION: dict[str, Any] = {"handshake": OLDER, "session": SESSION}
+OTHERS = "only other versions of MCP: 2031-01-01"
+SHORT = {
+    "discover": "server/discover", "init": "initialize", "ready": "notifications/initialized",
+    "list": "tools/list", "call": "tools/call",
+}  # fmt: skip
+
+#: The target, the responses, the methods that are called, and words of the problem or the failure
+#: that it ends with; "" for an answer, None if more is to be called.
+PATHS: dict[str, tuple[dict[str, Any], list[Reply], str, str | None]] = {
+    "stateless": ({}, [STATELESS, LISTED, SAID], "discover list call", ""),
+    "with a session": (
+        {}, [STATEFUL, OPENED, TAKEN, LISTED, SAID], "discover init ready list call", ""),
+    "neither": ({}, [UNKNOWN, UNKNOWN, UNKNOWN, SAID], "discover init list call", ""),
+    "silent at first": (
+        {}, [SILENT, UNKNOWN, STATELESS, LISTED], "discover init discover list", None),
+    "silent at first, then neither": (
+        {}, [SILENT, UNKNOWN, UNKNOWN, UNKNOWN, LISTED], "discover init discover init list", None),
+    "silent twice": (
+        {}, [SILENT, UNKNOWN, SILENT, UNKNOWN, LISTED], "discover init discover init list", None),
+    "stateless, which only initialize says": (
+        {}, [SILENT, error(-32022, 400, **supported(STATELESS_VERSION)), LISTED, SAID],
+        "discover init list call", ""),
+    "the list never comes": ({}, [STATELESS, SILENT, SAID], "discover list call", ""),
+    "a refusal of initialize": ({}, [UNKNOWN, FULL], "discover init", "Full."),
+    "a refusal beside a result": (
+        {}, [UNKNOWN, BOTH], "discover init", "contains no response to the call"),
+    "from the future": (
+        {}, [Reply({"result": {"supportedVersions": ["2031-01-01"]}})], "discover", OTHERS),
+    "from the future, as an error": (
+        {}, [error(-32022, 400, **supported("2031-01-01"))], "discover", OTHERS),
+    "from the future, as initialize says": (
+        {}, [UNKNOWN, error(-32022, 400, **supported("2031-01-01"))], "discover init", OTHERS),
+    # A version that is set has its generation, whatever the server would offer first.
+    **{
+        f"{version} is set, {name}": (
+            {"mcp_version": version, "handshake": stored}, [OPENED, TAKEN, LISTED, SAID],
+            "init ready list call", "")
+        for version in ("2024-11-05", "2025-11-25")
+        for name, stored in (("nothing known", None), ("known as stateless", MODERN))
+    },
+    "stateless is set, known with a session": (
+        {**STATELESS_SET, **IN_SESSION}, [STATELESS, LISTED, SAID], "discover list call", ""),
+    **{
+        f"stateless is set, {name}": (
+            STATELESS_SET, [reply], "discover", "does not support MCP 2026-07-28")
+        for name, reply in (("unknown", UNKNOWN), ("other", STATEFUL), ("silent", Reply(b"")))
+    },
+    "stateless is set and known": (
+        {**STATELESS_SET, "handshake": MODERN}, [SAID], "call", ""),
+    "a version is set and known": ({"mcp_version": "2025-06-18", **IN_SESSION}, [SAID], "call", ""),
+    # What is known about the server does not include the session in use.
+    "known as stateless": ({"handshake": MODERN}, [SAID], "call", ""),
+    "known, in a session": (IN_SESSION, [SAID], "call", ""),
+    "known, without a session": (NEW, [OPENED, TAKEN, SAID], "init ready call", ""),
+    "known with a stored id of before": ({"handshake": {**OLDER, "session": "s1"}}, [], "", None),
+    **{
+        f"known, of the other generation by now, {name}": (
+            NEW, [reply, STATELESS, LISTED, SAID], "init discover list call", "")
+        for name, reply in (
+            ("unknown", UNKNOWN), ("gone", GONE), ("both", BOTH),
+            ("named", error(-32022, 400, **supported(STATELESS_VERSION))))
+    },
+    "known, and refuses": (NEW, [FULL], "init", "Full."),
+    "in a session, nothing known": ({"session": SESSION}, [LISTED, SAID], "list call", ""),
+    # A session that is lost is opened again, once.
+    **{
+        f"lost, {name}": (
+            IN_SESSION, [reply, OPENED, TAKEN, reply], "call init ready call", words)
+        for name, reply, words in (
+            ("expired", LOST, "Session expired"), ("gone", GONE, "HTTP 404"),
+            ("in words", Reply(b"No such session", 400), "HTTP 400"),
+            ("without an id", Reply(rpc("server-error", error={"code": -32600, "message": "No."}),
+                                    404), "No."))
+    },
+    **{
+        f"not lost, {name}": (fields, [error(-32602, status, "No tool")], "call", "No tool")
+        for name, status, fields in (
+            ("200", 200, IN_SESSION), ("400", 400, IN_SESSION),
+            ("stateless", 400, {"handshake": MODERN}))
+    },
+    **{
+        f"another server by now, {name}": (
+            {"handshake": MODERN}, [reply, UNKNOWN, OPENED], "call discover init", None)
+        for name, reply in (
+            ("version", error(-32022, 400, **supported())), ("gone", GONE),
+            ("session", Reply(rpc("x", error={"code": -32600, "message": "Missing"}), 400)))
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_the_way_of_a_handshake(name: str) -> None:
+    fields, replies, methods, end = PATHS[name]
+    talk = Talk(**fields)
+    for payload, status, session in replies:
+        talk.call()
+        if isinstance(payload, dict):
+            payload = rpc(talk.sent[-1].get("id"), **payload) if "id" not in payload else payload
+        body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        headers = {"mcp_session_id": session} if session else {}
+        talk.frame(FrameKind.HEAD, head(status, **headers)).body(body).end()
+    assert talk.methods == [SHORT[method] for method in methods.split()]
+    failures = [event.message for event in talk.of(Failure)]
+    if end is None:
+        assert talk.exchange.next_call() is not None
+        return
+    assert talk.exchange.next_call() is None
+    if end:
+        assert end in (failures[-1] if failures else talk.problem.cause)
+        assert talk.exchange.handshake is None or "call" in methods
+    else:
+        assert (talk.exchange.outcome, talk.exchange.problem, failures) == (
+            Outcome.ANSWER, None, [],
+        )  # fmt: skip
+        assert not [event for event in talk.events if isinstance(event, Unknown)]
+
+
+def test_the_messages_of_a_session_have_its_id_and_its_version() -> None:
+    talk = Talk(mcp_version="2024-11-05")
+    talk.json(rpc(result={**INITIALIZED, "protocolVersion": "2025-06-18"}), mcp_session_id="s1")
+    talk.json(b"", 202).json(rpc(3, result={"tools": TOOLS})).json(rpc(4, result=REPLY))
+    assert talk.sent[0]["params"]["protocolVersion"] == "2024-11-05"
+    assert talk.exchange.session == ("2025-06-18", "s1")
+    assert all(dict(call.headers)["Mcp-Session-Id"] == "s1" for call in talk.calls[1:])
+
+
+def test_the_session_that_was_lost_is_not_used_again() -> None:
+    talk = (
+        known(handshake=OLDER).json(b"", 404).json(rpc(2, result=INITIALIZED), mcp_session_id="s2")
     )
-    def test_a_known_server_may_be_of_the_other_generation_by_now(
-        self, payload: Any, status: int
-    ) -> None:
-        talk = known(handshake=OLDER, session=("", "")).json(payload, status)
-        talk.json(rpc(2, result=DISCOVERED)).json(rpc(3, result={"tools": TOOLS}))
-        talk.json(rpc(4, result=REPLY))
-        assert talk.methods == ["initialize", "server/discover", "tools/list", "tools/call"]
-        assert talk.exchange.outcome is Outcome.ANSWER
-        assert not talk.of(Failure)
+    assert talk.of(Note)[0].name == "mcp session lost"
+    assert dict(talk.json(b"", 202).call().calls[-1].headers)["Mcp-Session-Id"] == "s2"
 
-    def test_in_a_session_the_tools_are_listed_if_one_is_to_be_chosen(self) -> None:
-        talk = Talk(session=SESSION).json(rpc(result={"tools": TOOLS})).json(rpc(2, result=REPLY))
-        assert talk.methods == ["tools/list", "tools/call"]
 
-    def test_in_a_session_a_tool_that_is_named_is_called_at_once(self) -> None:
-        target = Target(URL, binding="mcp", session=SESSION)
-        talk = Talk(mcp.call_tool(target, "order", {})).json(rpc(result={"content": []}))
-        assert talk.methods == ["tools/call"]
-        assert dict(talk.calls[0].headers)["Mcp-Session-Id"] == "s1"
-
-    def test_a_stored_id_of_before_is_not_used(self) -> None:
-        before = {**OLDER, "session": "s1"}
-        talk = Talk(handshake=before)
-        call = talk.exchange.next_call()
-        assert call is not None
-        assert json.loads(call.body)["method"] == "initialize"
+def test_in_a_session_a_tool_that_is_named_is_called_at_once() -> None:
+    target = Target(URL, binding="mcp", session=SESSION)
+    talk = Talk(mcp.call_tool(target, "order", {})).json(rpc(result={"content": []}))
+    assert talk.methods == ["tools/call"]
+    assert dict(talk.calls[0].headers)["Mcp-Session-Id"] == "s1"
 
 
 def test_the_table_is_ordered_and_holds_both_generations() -> None:
@@ -622,10 +606,4 @@ def test_an_error_of_the_search_for_the_older_transport_leaves_the_refusal() -> 
 @pytest.mark.parametrize("status", [401, 406, 500, 503])
 def test_the_older_transport_is_not_looked_for_after_other_statuses(status: int) -> None:
     talk = Talk(mcp_version="2025-11-25").json(b"No.", status)
-    assert talk.exchange.next_call() is None
-
-
-def test_the_older_transport_is_not_looked_for_where_the_server_answers() -> None:
-    talk = known(handshake=OLDER, session=("", ""))
-    talk.json(rpc(error={"code": -32603, "message": "Full."}), 400)
     assert talk.exchange.next_call() is None
