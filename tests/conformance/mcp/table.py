@@ -107,6 +107,8 @@ ENVELOPE = (
          (run(ask(), said([])), here(""))),
     case("mcp.response-id must", GOOD,
          (run(ask(), said(response(result(), "1"))), here("/id")),
+         (run(ask(), said(response(result(), True))), here("/id")),
+         (run(ask(), said(response(result(), None))), here("/id")),
          (run(ask(), said(without(response(result()), "id"))), here("/id")),
          (run(ask(), said([response(result()), response({}, 9)])), here("/1/id")),
          (run(ask(), said(error(number=None))), here("/id"))),
@@ -129,6 +131,7 @@ ENVELOPE = (
     case("mcp.error-object must", REFUSED,
          (run(ask(), said({"jsonrpc": "2.0", "id": 1, "error": "no"})), here("/error")),
          (run(ask(), said(error("E"))), here("/error/code")),
+         (run(ask(), said(error(1.5))), here("/error/code")),
          (run(ask(), said(error(message=None))), here("/error"))),
     case("mcp.error-code should", REFUSED,
          (run(ask(), said(error(-32500))), here("/error/code")),
@@ -176,6 +179,12 @@ def query(schema: Any) -> dict[str, Any]:
     return {"type": "object", "properties": {"query": schema}, "required": ["query"]}
 
 
+def rejecting(name: str, part: str, **schema: Any) -> tuple[Any, tuple[ExpectedLocation, ...]]:
+    """A schema of ask with this one for a member, and the part of it that rejects a request."""
+    made = ask_schema({"type": "object", "properties": {name: schema}})
+    return made, here(f"{TOOL}/properties/{name}/{part}")
+
+
 TOOLS = (
     case("mcp.tools-list must", listed(ASK, AWAIT),
          (run(call("tools/list"), said(response({}))), here("/result/tools")),
@@ -210,7 +219,15 @@ TOOLS = (
          (ask_schema(query({"$ref": "#"})), here(f"{TOOL}/required")),
          (ask_schema(query({"type": "object", "properties": {"text": {"type": "string"}},
                             "additionalProperties": False})),
-          here(f"{QUERY}/additionalProperties"))),
+          here(f"{QUERY}/additionalProperties")),
+         rejecting("context", "properties/@type/const",
+                   properties={"@type": {"const": "ConversationalContext"}}),
+         rejecting("context", "required", required=["prev"]),
+         rejecting("prefer", "required", required=["mode"]),
+         rejecting("query", "properties/site/type", properties={"site": {"type": "integer"}})),
+    case("mcp.tool-ask-schema - must", ask_schema({"type": "object"}),
+         rejecting("meta", "required", required=["version"]),
+         rejecting("meta", "properties/user/type", properties={"user": {"type": "string"}})),
     case("mcp.tool-ask-invalid should", listed(ASK),
          (ask_schema({"type": "object"}), here(f"{TOOL}/required", *[f"{TOOL}/properties"] * 3)),
          (ask_schema(without(SCHEMA, "required")), here(f"{TOOL}/required")),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -67,10 +66,8 @@ class TestBounds:
         ],
     )
     def test_named(self, schema: Any, reason: str) -> None:
-        started = time.process_time()
         with pytest.raises(UncheckedError, match=reason):
             InputSchema(schema).rejection(ASKED)
-        assert time.process_time() - started < 10
 
     def test_unevaluated_items_are_bounded_as_well(self) -> None:
         with pytest.raises(UncheckedError, match=r"unevaluatedItems and \$dynamicRef"):
