@@ -21,7 +21,6 @@ from playground.protocols.events import (
     Unknown,
 )
 from playground.protocols.exchange import Target
-from playground.protocols.mcp import results
 from tests.protocols.mcp.talk import MODERN, URL, Talk, known, note, rpc
 
 META: dict[str, Any] = {"response_type": "answer", "version": "0.55"}
@@ -90,26 +89,6 @@ def test_several_objects_in_a_text_of_a_stream_of_mcp() -> None:
     assert [type(event) for event in over.events] == [Started, Result, Completed]
 
 
-def test_a_whole_response_of_an_older_server() -> None:
-    [asked] = (
-        known().result({"content": as_text({"ask_user": {"message": "Where?"}})}).of(Elicitation)
-    )
-    assert asked.text == "Where?"
-
-
-@pytest.mark.parametrize("rest", [" and more", "{", ", {}", "7"])
-def test_objects_with_anything_else_are_a_text(rest: str) -> None:
-    text = "".join(map(json.dumps, SPOKEN)) + rest
-    talk = known().result({"content": [{"type": "text", "text": text}]})
-    assert [event.text for event in talk.of(Text)] == [text]
-
-
-def test_text_and_metadata_beside_it_are_an_answer() -> None:
-    talk = known().result({"content": [{"type": "text", "text": "Soup!"}], "_meta": META})
-    assert [event.text for event in talk.of(Text)] == ["Soup!"]
-    assert talk.exchange.outcome is Outcome.ANSWER
-
-
 def test_the_widget_of_a_result_is_in_the_metadata_of_its_answer() -> None:
     widget = {"openai/outputTemplate": "ui://widget", "version": "other", "a": 1}
     talk = known().result({"structuredContent": REPLY, "_meta": widget})
@@ -117,30 +96,73 @@ def test_the_widget_of_a_result_is_in_the_metadata_of_its_answer() -> None:
     assert started.meta == {**META, "openai/outputTemplate": "ui://widget"}
 
 
-def test_text_alone_is_an_answer_too() -> None:
-    talk = known().result({"content": [{"type": "text", "text": '{"soup": true}'}]})
-    assert [event.text for event in talk.of(Text)] == ['{"soup": true}']
-    assert talk.exchange.outcome is Outcome.ANSWER
+def text(*texts: str) -> list[dict[str, str]]:
+    return [{"type": "text", "text": each} for each in texts]
 
 
-def test_metadata_alone_is_what_it_announces() -> None:
-    talk = known().result({"_meta": META})
-    assert [type(event) for event in talk.events] == [Started, Completed]
-    assert talk.exchange.outcome is Outcome.ANSWER
+def gist(talk: Talk) -> list[Any]:
+    """The events: of some kinds what they hold, of the others the kind."""
+    values = {Text: "text", Result: "item", Elicitation: "text", Promise: "token"}
+    found = [(type(event), getattr(event, values.get(type(event), "seq"))) for event in talk.events]
+    return [value if kind in values else kind for kind, value in found]
 
 
-@pytest.mark.parametrize("result", [[], "soup", 5, {}, {"nothing": "of NLWeb"}])
+PICTURE = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+DEEP = '{"results":' + "[" * 60 + "]" * 60 + "}"
+QUESTION = {"_meta": {"response_type": "elicitation"}, "elicitation": {"text": "Which?"}}
+
+
+@pytest.mark.parametrize(
+    ("result", "events"),
+    [
+        ({"content": text("Soup!"), "_meta": META}, [Started, "Soup!", Completed]),
+        ({"content": text('{"soup": true}')}, ['{"soup": true}', Completed]),
+        *[
+            ({"content": text(spoken)}, [spoken, Completed])
+            for rest in (" and more", "{", ", {}", "7")
+            for spoken in ["".join(map(json.dumps, SPOKEN)) + rest]
+        ],
+        ({"content": text(DEEP)}, [DEEP, Completed]),
+        ({"_meta": META}, [Started, Completed]),
+        ({"content": as_text({"ask_user": {"message": "Where?"}})}, ["Where?", Completed]),
+        ({"content": as_text(QUESTION)}, [Started, "Which?", Completed]),
+        ({"promise": {"token": "t"}}, ["t", Completed]),
+        ({"content": [*as_text(REPLY), PICTURE]}, [Started, SOUP, PICTURE, Completed]),
+        (
+            {"structuredContent": REPLY, "content": [*as_text(REPLY), PICTURE]},
+            [Started, SOUP, PICTURE, Completed],
+        ),
+        (
+            {"content": [*text("Soup!"), PICTURE], "_meta": META},
+            [Started, "Soup!", PICTURE, Completed],
+        ),
+    ],
+)
+def test_what_is_in_a_result(result: Any, events: list[Any]) -> None:
+    talk = known(max_depth=50).result(result)
+    assert gist(talk) == events
+    assert talk.exchange.problem is None
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        [],
+        "soup",
+        5,
+        {},
+        {"nothing": "of NLWeb"},
+        {"_meta": 5},
+        {"_meta": {}},
+        {"content": []},
+        None,
+    ],
+)
 def test_what_is_no_reply_is_shown_and_said(result: Any) -> None:
     talk = known().result(result)
-    assert [type(event) for event in talk.events] == [Unknown]
+    assert gist(talk) == [Unknown]
     assert talk.exchange.outcome is Outcome.NONE
     assert "NLWeb" in talk.problem.cause
-
-
-def test_json_in_a_text_that_is_too_deep_stays_a_text() -> None:
-    deep = '{"results":' + "[" * 60 + "]" * 60 + "}"
-    talk = known(max_depth=50).result({"content": [{"type": "text", "text": deep}]})
-    assert [event.text for event in talk.of(Text)] == [deep]
 
 
 def test_the_public_ask_agent_sends_one_id_and_then_none() -> None:
@@ -161,86 +183,49 @@ def test_messages_of_nlweb_itself_within_the_stream_are_read() -> None:
     assert [event.item for event in talk.of(Result)] == [SOUP]
 
 
-def test_questions_and_promises_of_nlweb_come_through() -> None:
-    asked = {"_meta": {"response_type": "elicitation"}, "elicitation": {"text": "Which?"}}
-    [event] = known().result({"content": as_text(asked)}).of(Elicitation)
-    assert (event.text, event.resume) == ("Which?", None)
-    [promise] = known().result({"promise": {"token": "t"}}).of(Promise)
-    assert promise.token == "t"
-
-
 def test_notifications_come_before_the_answer() -> None:
     talk = known().stream(note("notifications/x", a=1), rpc(result=REPLY))
     assert [event.name for event in talk.events if hasattr(event, "name")] == ["notifications/x"]
 
 
-@pytest.mark.parametrize("value", [None, [], {}, {"_meta": 5}, {"_meta": {}}, {"content": []}])
-def test_what_has_nothing_of_nlweb_is_no_reply(value: Any) -> None:
-    assert not results.is_nlweb_response(value)
-
-
-def test_the_result_of_any_tool_is_read_as_it_is() -> None:
-    """Not the NLWeb in it, but all of it: an action is nobody's protocol."""
-    target = Target(URL, handshake=MODERN)
-    talk = Talk(mcp.call_tool(target, "add", {})).result({"structuredContent": {"sum": 3}})
-    assert [event.item for event in talk.of(Result)] == [{"sum": 3}]
-    talk = Talk(mcp.call_tool(target, "add", {})).result(
-        {"content": [{"type": "text", "text": "3"}, {"type": "image", "data": "…"}]}
-    )
-    assert [type(event) for event in talk.events] == [Text, Result]
-    talk = Talk(mcp.call_tool(target, "add", {})).result(
-        {"content": [{"type": "text", "text": "No."}], "isError": True}
-    )
-    assert [event.message for event in talk.of(Failure)] == ["No."]
-    assert talk.exchange.outcome is Outcome.FAILURE
-    talk = Talk(mcp.call_tool(target, "add", {})).result({"content": "No.", "isError": True})
-    assert [event.message for event in talk.of(Failure)] == ["No."]
-    error = {"isError": True, "structuredContent": {"code": "E7", "msg": "No"}}
-    (failure,) = Talk(mcp.call_tool(target, "add", {})).result(error).of(Failure)
-    assert (failure.code, failure.message) == ("E7", "No")
-    texts = [*as_text({"eggs": 2}), {"type": "text", "text": "Two eggs."}]
-    talk = Talk(mcp.call_tool(target, "add", {})).result(
-        {"structuredContent": {"eggs": 2}, "content": texts}
-    )
-    assert [type(event) for event in talk.events] == [Result, Text]
-
-
-def test_the_widget_of_any_tool_is_metadata() -> None:
-    widget = {"openai/outputTemplate": "ui://widget"}
-    for meta, expected in ((widget, [Started, Text]), ({"a": 1}, [Text])):
-        talk = Talk(mcp.call_tool(Target(URL, handshake=MODERN), "add", {})).result(
-            {"content": [{"type": "text", "text": "3"}], "_meta": meta}
-        )
-        assert [type(event) for event in talk.events] == expected
-
-
-PICTURE = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+WIDGET = {"openai/outputTemplate": "ui://widget"}
 
 
 @pytest.mark.parametrize(
-    "result",
+    ("result", "events"),
     [
-        {"content": [*as_text(REPLY), PICTURE]},
-        {"structuredContent": REPLY, "content": [*as_text(REPLY), PICTURE]},
-        {"content": [{"type": "text", "text": "Soup!"}, PICTURE], "_meta": META},
+        # Not the NLWeb in it, but all of it: an action is nobody's protocol.
+        ({"structuredContent": {"sum": 3}}, [{"sum": 3}]),
+        ({"content": [*text("3"), PICTURE]}, ["3", PICTURE]),
+        ({"structuredContent": {"n": 1}, "content": as_text({"n": 1})}, [{"n": 1}]),
+        ({"structuredContent": {"n": 1}, "content": text("One.")}, [{"n": 1}, "One."]),
+        (
+            {"structuredContent": {"n": 1}, "content": [*as_text({"n": 1}), PICTURE]},
+            [{"n": 1}, PICTURE],
+        ),
+        ({"content": text("3"), "_meta": WIDGET}, [Started, "3"]),
+        ({"content": text("3"), "_meta": {"a": 1}}, ["3"]),
+        ({"content": text(*["x"] * 1_200)}, [*["x"] * 1_000, Unknown]),
     ],
 )
-def test_a_picture_beside_an_answer_is_shown_once(result: Any) -> None:
-    talk = known().result(result)
-    assert [event.item for event in talk.of(Result)].count(PICTURE) == 1
-    assert isinstance(talk.events[-1], Completed)
-    assert talk.of(Unknown) == []
+def test_the_result_of_any_tool_is_read_as_it_is(result: Any, events: list[Any]) -> None:
+    talk = Talk(mcp.call_tool(Target(URL, handshake=MODERN), "add", {})).result(result)
+    assert gist(talk) == events
+    assert talk.exchange.outcome is Outcome.ANSWER
+    for unknown in talk.of(Unknown):
+        assert "1,200 contents" in unknown.reason
 
 
-def test_a_picture_beside_structured_content_is_shown_too() -> None:
-    talk = Talk(mcp.call_tool(Target(URL, handshake=MODERN), "draw", {})).result(
-        {"structuredContent": {"n": 1}, "content": [*as_text({"n": 1}), PICTURE]}
-    )
-    assert [event.item for event in talk.of(Result)] == [{"n": 1}, PICTURE]
-
-
-def test_more_contents_than_are_shown_are_counted() -> None:
-    many = [{"type": "text", "text": "x"}] * 1_200
-    talk = Talk(mcp.call_tool(Target(URL, handshake=MODERN), "say", {})).result({"content": many})
-    assert len(talk.of(Text)) == 1_000
-    assert "1,200 contents" in talk.of(Unknown)[0].reason
+@pytest.mark.parametrize(
+    ("result", "code", "message"),
+    [
+        ({"content": text("No.")}, "TOOL_ERROR", "No."),
+        ({"content": "No."}, "TOOL_ERROR", "No."),
+        ({"structuredContent": {"code": "E7", "msg": "No"}}, "E7", "No"),
+    ],
+)
+def test_a_tool_that_fails(result: Any, code: str, message: str) -> None:
+    talk = Talk(mcp.call_tool(Target(URL, handshake=MODERN), "add", {}))
+    (failure,) = talk.result({**result, "isError": True}).of(Failure)
+    assert (failure.code, failure.message) == (code, message)
+    assert talk.exchange.outcome is Outcome.FAILURE
