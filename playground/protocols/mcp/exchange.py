@@ -236,7 +236,7 @@ class McpExchange(UsesSession):
 
     def _resume_call(self, sent: SentMessage, response: McpResponse) -> HttpCall:
         position = response.position
-        return messages.resume_stream(
+        return messages.open_stream(
             self._target,
             position.last_event_id,
             version=sent.version,

@@ -140,10 +140,18 @@ def post_message(
     )
 
 
-def resume_stream(
-    target: Target, last_event_id: str, *, version: str, session: str, delay: float
+def open_stream(
+    target: Target,
+    last_event_id: str = "",
+    *,
+    version: str = "",
+    session: str = "",
+    delay: float = 0.0,
 ) -> HttpCall:
-    """Return the call that resumes an event stream after an event, in `delay` seconds."""
+    """Return the call that resumes an event stream after an event, in `delay` seconds.
+
+    Without an event, it is that for the stream of a server with the older transport (`http_sse`).
+    """
     headers = [
         ("Accept", "text/event-stream"),
         ("User-Agent", USER_AGENT),
@@ -151,15 +159,9 @@ def resume_stream(
     ]
     replaced = {"content-type", "accept", LAST_EVENT_ID.lower()}
     own = [pair for pair in target.headers if pair[0].lower() not in replaced]
-    all_headers = (*merge_headers(headers, own), (LAST_EVENT_ID, last_event_id))
+    resumed = [(LAST_EVENT_ID, last_event_id)] if last_event_id else []
+    all_headers = (*merge_headers(headers, own), *resumed)
     return HttpCall("GET", target.url, all_headers, streaming=True, delay=delay)
-
-
-def open_stream(target: Target) -> HttpCall:
-    """Return the call for the stream of a server with the older transport (see `http_sse`)."""
-    headers = [("Accept", "text/event-stream"), ("User-Agent", USER_AGENT)]
-    own = [pair for pair in target.headers if pair[0].lower() not in ("content-type", "accept")]
-    return HttpCall("GET", target.url, merge_headers(headers, own), streaming=True)
 
 
 def end_session(target: Target, version: str, session: str) -> HttpCall:

@@ -154,7 +154,6 @@ def test_what_is_in_a_result(result: Any, events: list[Any]) -> None:
         {"nothing": "of NLWeb"},
         {"_meta": 5},
         {"_meta": {}},
-        {"content": []},
         None,
     ],
 )
