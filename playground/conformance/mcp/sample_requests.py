@@ -6,7 +6,9 @@ examples) reject.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from jsonschema.exceptions import ValidationError
@@ -33,13 +35,26 @@ class InvalidRequest(NamedTuple):
     fix: str
 
 
+_QUERY = {"text": "healthy breakfast recipes with eggs"}
+#: Stands for the version that a schema is judged by.
+_VERSION = "@version"
+#: By tool: valid requests by name, those of 0.55 only, and invalid ones with the part of a schema
+#: that rejects them. A request of ask without a query has `_QUERY`.
+_SAMPLES: Mapping[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+
+
 def valid_requests(tool: str, version: str) -> Iterator[ValidRequest]:
-    for name, members in (_AWAIT if tool == "await" else _ask(version)).items():
-        yield ValidRequest(name, _in_version(members, version))
+    samples = _SAMPLES[tool]
+    found = {**samples["valid"], **(samples.get("since 0.55", {}) if version != "0.54" else {})}
+    shared = {"query": _QUERY} if tool == "ask" else {}
+    for name, members in found.items():
+        yield ValidRequest(name, _in_version({**shared, **members}, version))
 
 
-def invalid_requests(tool: str) -> tuple[InvalidRequest, ...]:
-    return _INVALID_AWAIT if tool == "await" else _INVALID_ASK
+def invalid_requests(tool: str) -> Iterator[InvalidRequest]:
+    for name, sample in _SAMPLES[tool]["invalid"].items():
+        *properties, keyword = sample["breaks"].split("/")
+        yield InvalidRequest(name, sample["arguments"], tuple(properties), keyword, sample["fix"])
 
 
 def is_agent_defined(error: ValidationError) -> bool:
@@ -58,139 +73,7 @@ def is_agent_defined(error: ValidationError) -> bool:
     return False
 
 
-#: Stands for the version that a schema is judged by.
-_VERSION = "@version"
-
-
 def _in_version(value: Any, version: str) -> Any:
     if isinstance(value, dict):
         return {name: _in_version(inner, version) for name, inner in value.items()}
     return version if value == _VERSION else value
-
-
-_QUERY: Mapping[str, Any] = {"text": "healthy breakfast recipes with eggs"}
-
-
-def _ask(version: str) -> Mapping[str, Mapping[str, Any]]:
-    found = {name: {"query": _QUERY, **members} for name, members in _ASK.items()}
-    if version != "0.54":
-        found |= {name: {"query": _QUERY, **members} for name, members in _ASK_55.items()}
-    return found
-
-
-_ASK: Mapping[str, Mapping[str, Any]] = {
-    "a query with text only": {},
-    "a query with a site": {"query": {**_QUERY, "site": "breakfast-central.com"}},
-    "a query with custom filters": {
-        "query": {**_QUERY, "location": "Idaho", "price": "less than $20", "personalized": True}
-    },
-    "a context without @type": {
-        "context": {"prev": ["snacks"], "text": "Plans a party", "memory": "vegetarian"}
-    },
-    "a context with previous queries only": {"context": {"prev": ["breakfast", "snacks"]}},
-    "a context with memory only": {"context": {"memory": "vegetarian"}},
-    "a ConversationalContext": {"context": {"@type": "ConversationalContext", "prev": ["snacks"]}},
-    "a context of another @type": {
-        "context": {
-            "@type": "UserDiet",
-            "@context": "https://example.com/schemas/diet",
-            "restrictions": ["vegan"],
-        }
-    },
-    "a preference for streaming": {"prefer": {"streaming": True}},
-    "all preferences": {
-        "prefer": {
-            "streaming": False,
-            "response_format": "chatgpt_app",
-            "mode": "list",
-            "accept-language": "en",
-            "user-agent": "Copilot/1.0.0",
-        }
-    },
-    "a version": {"meta": {"version": _VERSION}},
-    "a session context": {
-        "meta": {"version": _VERSION, "session_context": {"conversation_id": "conv_98765"}}
-    },
-}
-_ASK_55: Mapping[str, Mapping[str, Any]] = {
-    "a preference for two modes": {"prefer": {"mode": "list, summarize"}},
-    "a user as a string": {"meta": {"user": "user_12345"}},
-    "a user as an object": {
-        "meta": {
-            "user": {
-                "@type": "Person",
-                "@context": "https://schema.org",
-                "identifier": "user_12345",
-                "name": "Jane Smith",
-            }
-        }
-    },
-    "a request to remember": {"meta": {"remember": True}},
-}
-_TOKEN = "promise_mealplan_xyz789"  # noqa: S105 - a token of an example
-_CHECKIN = {"promise_token": _TOKEN, "action": "checkin"}
-_CANCEL = {"promise_token": _TOKEN, "action": "cancel"}
-_AWAIT: Mapping[str, Mapping[str, Any]] = {
-    "the action checkin": _CHECKIN,
-    "the action cancel": _CANCEL,
-    "checkin with a version": {**_CHECKIN, "meta": {"version": _VERSION}},
-    "cancel with a version": {**_CANCEL, "meta": {"version": _VERSION}},
-    "checkin with a session context": {
-        **_CHECKIN,
-        "meta": {"version": _VERSION, "session_context": {"conversation_id": "conv_98765"}},
-    },
-}
-_INVALID_ASK = (
-    InvalidRequest("a request without query", {}, (), "required", "Add query to required."),
-    InvalidRequest(
-        "a query that is a string",
-        {"query": "eggs"},
-        ("query",),
-        "type",
-        "Set its type to object.",
-    ),
-    InvalidRequest(
-        "a query without text",
-        {"query": {"site": "breakfast-central.com"}},
-        ("query",),
-        "required",
-        "Add text to required.",
-    ),
-    InvalidRequest(
-        "a text that is not a string",
-        {"query": {"text": 7}},
-        ("query", "text"),
-        "type",
-        "Set its type to string.",
-    ),
-)
-_INVALID_AWAIT = (
-    InvalidRequest(
-        "a request without promise_token",
-        {"action": "checkin"},
-        (),
-        "required",
-        "Add promise_token to required.",
-    ),
-    InvalidRequest(
-        "a request without action",
-        {"promise_token": _TOKEN},
-        (),
-        "required",
-        "Add action to required.",
-    ),
-    InvalidRequest(
-        'the action "stop"',
-        {"promise_token": _TOKEN, "action": "stop"},
-        ("action",),
-        "enum",
-        "Allow only checkin and cancel.",
-    ),
-    InvalidRequest(
-        "a promise_token that is a number",
-        {"promise_token": 7, "action": "checkin"},
-        ("promise_token",),
-        "type",
-        "Set its type to string.",
-    ),
-)
