@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from playground.protocols import registry, unreadable
+from playground.protocols import lenient, registry, unreadable
 from playground.protocols.doctor.kinds import DetectedProtocol
 from playground.protocols.mcp.results import document_of
 from playground.protocols.mcp.versions import STATELESS_VERSION
@@ -31,10 +31,26 @@ _COLLISION = "already in RUNNING state"
 OLD_A2A, NEW_A2A = "0.3", "1.0"
 
 
+class Received(NamedTuple):
+    """One message as detectors see it."""
+
+    #: The name of its event, None if unnamed.
+    name: str | None
+    payload: Any
+    #: Whether it is part of a stream.
+    streamed: bool = False
+
+    @property
+    def members(self) -> Mapping[str, Any]:
+        """The members of the payload, none if it is no object."""
+        return lenient.members(self.payload)
+
+
 def detect_protocol(messages: Messages, *, streamed: bool = False) -> DetectedProtocol | None:
     found: DetectedProtocol | None = None
     for name, payload in messages[:MAX_MESSAGES]:
-        detected = (detect(name, payload, streamed) for detect in _DETECTORS)
+        message = Received(name, payload, streamed)
+        detected = (detect(message) for detect in _DETECTORS)
         found = _merged(found, next(filter(None, detected), None))
     return found
 
@@ -55,24 +71,20 @@ def _merged(
 # --- JSON-RPC ---------------------------------------------------------------------------------
 
 
-def _rpc(_: str | None, payload: Any, __: bool) -> DetectedProtocol | None:
-    if not isinstance(payload, Mapping) or "jsonrpc" not in payload:
+def json_rpc(message: Received) -> DetectedProtocol | None:
+    if "jsonrpc" not in message.members:
         return None
-    result = payload.get("result")
+    result = message.members.get("result")
     if not isinstance(result, Mapping):
         # An error alone, or a request of the server: its method may be one of MCP.
-        method = payload.get("method")
-        is_mcp = isinstance(method, str) and method.startswith(("notifications/", "elicitation/"))
+        method = lenient.text(message.members.get("method"))
+        is_mcp = method.startswith(("notifications/", "elicitation/"))
         return DetectedProtocol(binding="mcp") if is_mcp else None
-    return _a2a_result(result) or _mcp_result(result)
-
-
-def _a2a_result(result: Mapping[str, Any]) -> DetectedProtocol | None:
     if result.get("kind") in ("message", "task", "status-update", "artifact-update"):
         return DetectedProtocol(binding="a2a", generation=OLD_A2A)
     if any(isinstance(result.get(name), Mapping) for name in _NEW_A2A_RESULTS):
         return DetectedProtocol(binding="a2a", generation=NEW_A2A)
-    return None
+    return _mcp_result(result)
 
 
 _NEW_A2A_RESULTS = ("message", "task", "statusUpdate", "artifactUpdate")
@@ -81,99 +93,76 @@ _NEW_A2A_RESULTS = ("message", "task", "statusUpdate", "artifactUpdate")
 def _mcp_result(result: Mapping[str, Any]) -> DetectedProtocol | None:
     if not {"protocolVersion", "supportedVersions", "tools", "content", "resultType"} & {*result}:
         return None
-    detected = DetectedProtocol(binding="mcp", generation=_mcp_generation(result))
     document = document_of(result, _MAX_DEPTH)
-    inner = _nlweb(None, document[0] if isinstance(document, tuple) else document, False)
-    if inner is None:
-        return detected
-    return replace(inner, binding="mcp", generation=detected.generation)
+    inner = nlweb(Received(None, document[0] if isinstance(document, tuple) else document))
+    found = inner or DetectedProtocol()
+    return replace(found, binding="mcp", generation=_mcp_generation(result))
 
 
 def _mcp_generation(result: Mapping[str, Any]) -> str:
-    if isinstance(version := result.get("protocolVersion"), str):
-        return version[:40]
-    supported = result.get("supportedVersions")
-    if isinstance(supported, list) and supported and isinstance(supported[-1], str):
-        return supported[-1][:40]
+    supported = lenient.items(result.get("supportedVersions"))
+    named = lenient.texts([result.get("protocolVersion"), *supported[-1:]])
+    if named:
+        return named[0][:40]
     return STATELESS_VERSION if "resultType" in result else ""
 
 
 # --- plain documents and messages -------------------------------------------------------------
 
 
-def _card(_: str | None, payload: Any, streamed: bool) -> DetectedProtocol | None:
-    if streamed or not isinstance(payload, Mapping):
-        return None
-    interfaces = payload.get("supportedInterfaces")
-    if isinstance(interfaces, list) and isinstance(payload.get("name"), str):
+def a2a_card(message: Received) -> DetectedProtocol | None:
+    members = {} if message.streamed else message.members
+    if isinstance(members.get("supportedInterfaces"), list) and isinstance(
+        members.get("name"), str
+    ):
         return DetectedProtocol(binding="a2a", generation=NEW_A2A)
-    if isinstance(payload.get("skills"), list) and isinstance(payload.get("url"), str):
+    if isinstance(members.get("skills"), list) and isinstance(members.get("url"), str):
         return DetectedProtocol(binding="a2a", generation=OLD_A2A)
     return None
 
 
-def _agent_api(_: str | None, payload: Any, streamed: bool) -> DetectedProtocol | None:
-    if not isinstance(payload, Mapping):
-        return None
-    if streamed and set(payload) == {"error"} and isinstance(payload["error"], str):
+def agent_api(message: Received) -> DetectedProtocol | None:
+    members = message.members
+    error, kind = members.get("error"), members.get("object")
+    if message.streamed and set(members) == {"error"} and isinstance(error, str):
         return DetectedProtocol("agent-api", dialect=AGENT_SCOPE)
-    if _COLLISION in _error_text(payload.get("error")):
+    if _COLLISION in lenient.text(lenient.members(error).get("message")):
         return DetectedProtocol("agent-api", "1", dialect=AGENT_SCOPE)
-    kind = payload.get("object")
-    if kind not in ("response", "message", "content") or "status" not in payload:
+    if kind not in ("response", "message", "content") or "status" not in members:
         return None
     # In the specification a message begins as created; in this runtime it is in progress.
-    is_scope = kind == "message" and payload["status"] == "in_progress" and "metadata" in payload
+    is_scope = kind == "message" and members["status"] == "in_progress" and "metadata" in members
     return DetectedProtocol("agent-api", "1", dialect=AGENT_SCOPE if is_scope else "")
 
 
-def _error_text(error: Any) -> str:
-    message = error.get("message") if isinstance(error, Mapping) else None
-    return message if isinstance(message, str) else ""
-
-
-def _registered(name: str | None, payload: Any, streamed: bool) -> DetectedProtocol | None:
+def registered(message: Received) -> DetectedProtocol | None:
     """Return a protocol whose row alone describes it."""
     for protocol, row in registry.PROTOCOLS.items():
-        if row.is_message and row.is_message(name, payload, streamed):
+        if row.is_message and row.is_message(message.name, message.payload, message.streamed):
             return DetectedProtocol(protocol, "" if row.has_versions else row.versions[0].name)
     return None
 
 
-def _legacy(_: str | None, payload: Any, __: bool) -> DetectedProtocol | None:
+def legacy_nlweb(message: Received) -> DetectedProtocol | None:
+    payload, members = message.payload, message.members
     messages = payload if isinstance(payload, list) else [payload]
-    if any(map(legacy.is_message, messages[:MAX_MESSAGES])):
-        return DetectedProtocol("nlweb", "legacy")
-    if isinstance(payload, Mapping) and "_meta" not in payload and legacy.has_messages(payload):
+    is_legacy = any(map(legacy.is_message, messages[:MAX_MESSAGES]))
+    if is_legacy or ("_meta" not in members and legacy.has_messages(members)):
         return DetectedProtocol("nlweb", "legacy")
     return None
 
 
-def _nlweb(name: str | None, payload: Any, streamed: bool) -> DetectedProtocol | None:
-    if not isinstance(payload, Mapping):
+def nlweb(message: Received) -> DetectedProtocol | None:
+    members = message.members
+    named = (lenient.members(members.get(key)) for key in ("_meta", "meta"))
+    meta = next((each for each in named if {"response_type", "version"} & {*each}), None)
+    if meta is None and not _has_nlweb_members(message.name, members):
         return None
-    meta = next((payload[key] for key in ("_meta", "meta") if _is_meta(payload.get(key))), None)
-    if meta is None and not _has_nlweb_members(name, payload):
-        return None
-    meta = meta or payload
-    return DetectedProtocol(
-        "nlweb", _version(name, meta), dialect=_dialect(name, meta, payload, streamed)
-    )
-
-
-def _schema_org(_: str | None, payload: Any, streamed: bool) -> DetectedProtocol | None:
-    if streamed or content.schema_items(payload) is None:
-        return None
-    return DetectedProtocol("nlweb", dialect=f"in the form of {content.schema_form(payload)}")
-
-
-def _foreign(_: str | None, payload: Any, __: bool) -> DetectedProtocol | None:
-    name = unreadable.foreign_protocol(payload)
-    return DetectedProtocol(name) if name else None
-
-
-def _is_meta(value: Any) -> bool:
-    return isinstance(value, Mapping) and bool({"response_type", "version"} & {*value})
+    meta = meta or members
+    is_capitalised = lenient.text(meta.get("response_type"))[:1].isupper()
+    is_unnamed = message.streamed and message.name is None and "_meta" in members
+    dialect = ASK_AGENT if is_capitalised or is_unnamed else ""
+    return DetectedProtocol("nlweb", _version(message.name, meta), dialect=dialect)
 
 
 def _has_nlweb_members(name: str | None, payload: Mapping[str, Any]) -> bool:
@@ -183,38 +172,39 @@ def _has_nlweb_members(name: str | None, payload: Mapping[str, Any]) -> bool:
         return True
     if any(isinstance(payload.get(part), Mapping) for part in ("elicitation", "promise")):
         return True
-    error = payload.get("error")
-    code = error.get("code") if isinstance(error, Mapping) else None
+    code = lenient.members(payload.get("error")).get("code")
     return isinstance(code, str) and failures.explain(code) is not None
 
 
 def _version(name: str | None, meta: Mapping[str, Any]) -> str:
     """Return the version that a response names, or the only one with an event of this name."""
     named = meta.get("version", meta.get("api_version"))
-    if isinstance(named, str) and named in _NLWEB_VERSIONS:
-        return named
+    if named in [row.name for row in VERSIONS]:
+        return str(named)
     having = [row.name for row in VERSIONS if name in row.traits["stream_events"]]
     return having[0] if len(having) == 1 else ""
 
 
-def _dialect(
-    name: str | None, meta: Mapping[str, Any], payload: Mapping[str, Any], streamed: bool
-) -> str:
-    kind = meta.get("response_type")
-    is_capitalised = isinstance(kind, str) and kind[:1].isupper()
-    unnamed = streamed and name is None and "_meta" in payload
-    return ASK_AGENT if is_capitalised or unnamed else ""
+def schema_org(message: Received) -> DetectedProtocol | None:
+    if message.streamed or content.schema_items(message.payload) is None:
+        return None
+    form = content.schema_form(message.payload)
+    return DetectedProtocol("nlweb", dialect=f"in the form of {form}")
 
 
-_NLWEB_VERSIONS = frozenset(row.name for row in VERSIONS)
+def foreign(message: Received) -> DetectedProtocol | None:
+    name = unreadable.foreign_protocol(message.payload)
+    return DetectedProtocol(name) if name else None
+
+
 #: In order of precedence: the more specific first.
-_DETECTORS: Sequence[Callable[[str | None, Any, bool], DetectedProtocol | None]] = (
-    _rpc,
-    _foreign,
-    _agent_api,
-    _registered,
-    _legacy,
-    _nlweb,
-    _card,
-    _schema_org,
+_DETECTORS: Sequence[Callable[[Received], DetectedProtocol | None]] = (
+    json_rpc,
+    foreign,
+    agent_api,
+    registered,
+    legacy_nlweb,
+    nlweb,
+    a2a_card,
+    schema_org,
 )

@@ -150,25 +150,15 @@ def _await(target: Target, _: EvidenceByCall) -> HttpCall | None:
 
 NLWEB_PROBES = (
     Probe("ask", f"The query “{QUERY}” to /ask.", _ask_as_configured),
-    Probe(
-        "ask-otherwise",
-        "The same query in legacy or standard form.",
-        _ask_otherwise,
-        lambda _, found: not first_detected(found, NLWEB),
-        "if the first form is not supported",
-    ),
+    Probe("ask-otherwise", "The same query in legacy or standard form.", _ask_otherwise,
+          lambda _, found: not first_detected(found, NLWEB), "if the first form is not supported"),
     _ask_at("ask-at-base", None),
     _ask_at("ask-at-host", ""),
     _ask_at("ask-at-api", "/api"),
     _ask_at("ask-at-nlweb", "/nlweb"),
-    Probe(
-        "await",
-        "A poll of a promise that does not exist, to /await.",
-        _await,
-        lambda _, found: "ask" in found and found["ask"].kind == NLWEB,
-        "if /ask responds",
-    ),
-)
+    Probe("await", "A poll of a promise that does not exist, to /await.", _await,
+          lambda _, found: "ask" in found and found["ask"].kind == NLWEB, "if /ask responds"),
+)  # fmt: skip
 
 
 # --- MCP --------------------------------------------------------------------------------------
@@ -234,63 +224,28 @@ def _may_have_old_transport(target: Target, found: EvidenceByCall) -> bool:
 
 MCP_PROBES = (
     Probe("discover", "MCP: server/discover.", _discover),
-    Probe(
-        "initialize",
-        "MCP: initialize, for versions up to 2025-11-25.",
-        _initialize,
-        _is_without_mcp,
-        "if server/discover is not supported",
-    ),
-    Probe(
-        "discover-at-mcp",
-        "MCP: server/discover at /mcp.",
-        _discover,
-        _is_without_mcp,
-        "if the URL is not that of an MCP server",
-        _at_mcp,
-    ),
-    Probe(
-        "initialize-at-mcp",
-        "MCP: initialize at /mcp.",
-        _initialize,
-        _is_without_mcp,
-        "if server/discover is not supported there",
-        _at_mcp,
-    ),
-    Probe(
-        "old-transport",
-        "MCP: the event stream of the HTTP+SSE transport (2024-11-05).",
-        lambda target, _: mcp.open_stream(target),
-        _may_have_old_transport,
-        "if no protocol was found so far",
-    ),
-    Probe(
-        "initialized",
-        "MCP: notifications/initialized.",
-        _initialized,
-        lambda _, found: bool(_session(found)[0]),
-        "if a session was initialized",
-        _at_answer,
-    ),
-    Probe(
-        "tools",
-        "MCP: tools/list. No tool is called.",
-        _tools,
-        lambda _, found: first_detected(found, MCP) is not None,
-        "if an MCP server responds",
-        _at_answer,
-    ),
-)
+    Probe("initialize", "MCP: initialize, for versions up to 2025-11-25.", _initialize,
+          _is_without_mcp, "if server/discover is not supported"),
+    Probe("discover-at-mcp", "MCP: server/discover at /mcp.", _discover,
+          _is_without_mcp, "if the URL is not that of an MCP server", _at_mcp),
+    Probe("initialize-at-mcp", "MCP: initialize at /mcp.", _initialize,
+          _is_without_mcp, "if server/discover is not supported there", _at_mcp),
+    Probe("old-transport", "MCP: the event stream of the HTTP+SSE transport (2024-11-05).",
+          lambda target, _: mcp.open_stream(target),
+          _may_have_old_transport, "if no protocol was found so far"),
+    Probe("initialized", "MCP: notifications/initialized.", _initialized,
+          lambda _, found: bool(_session(found)[0]), "if a session was initialized", _at_answer),
+    Probe("tools", "MCP: tools/list. No tool is called.", _tools,
+          lambda _, found: first_detected(found, MCP) is not None, "if an MCP server responds",
+          _at_answer),
+)  # fmt: skip
 
 #: The last call. It tells nothing of the server, which need not let clients end a session.
 END_SESSION = Probe(
-    "end-session",
-    "MCP: DELETE, to end the session.",
+    "end-session", "MCP: DELETE, to end the session.",
     lambda target, found: mcp.end_session(target, *_session(found)),
-    lambda _, found: bool(_session(found)[1]),
-    "if a session was initialized",
-    _at_answer,
-)
+    lambda _, found: bool(_session(found)[1]), "if a session was initialized", _at_answer,
+)  # fmt: skip
 
 
 # --- Agent API and A2A ------------------------------------------------------------------------
@@ -314,15 +269,9 @@ def _is_without_agent_api(_: Target, found: EvidenceByCall) -> bool:
 
 AGENT_API_PROBES = (
     Probe(AGENT_API, f"Agent API: the message “{QUERY}”.", _message),
-    Probe(
-        "agent-api-at-process",
-        f"Agent API: the message “{QUERY}” at /process.",
-        _message,
-        _is_without_agent_api,
-        "if the URL is not that of an Agent API agent",
-        _at_process,
-    ),
-)
+    Probe("agent-api-at-process", f"Agent API: the message “{QUERY}” at /process.", _message,
+          _is_without_agent_api, "if the URL is not that of an Agent API agent", _at_process),
+)  # fmt: skip
 
 
 def _card(target: Target, _: EvidenceByCall) -> HttpCall | None:
