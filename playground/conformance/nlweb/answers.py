@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from playground.conformance.nlweb.selectors import VERSIONS, blocks, content, items, part
@@ -277,8 +278,12 @@ def _requested_languages(t: Transcript) -> list[str]:
     return _languages(t.prefer("accept-language") or header)
 
 
+def _metas_and_items(t: Transcript) -> Iterator[Place]:
+    return chain(t.metas, t.items)
+
+
 _language_members = present(
-    lambda t: (*t.metas, *t.items), "inLanguage", "@language", "language", "content-language"
+    _metas_and_items, "inLanguage", "@language", "language", "content-language"
 )
 
 
