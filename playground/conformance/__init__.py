@@ -1,7 +1,7 @@
 """Conformance of responses to the specifications: pure rules over transcripts.
 
-Imports the protocols, jsonschema and RE2, and nothing of runs, pages or the network. `rule`
-imports no rule modules; `rulesets` puts their rules together, and `runner` runs them.
+Imports the protocols, jsonschema and RE2, and nothing of runs, pages or the network. `rule` and
+`shape` import no rule modules; `rulesets` puts their rules together, and `runner` runs them.
 """
 
 from playground.conformance.earlier import EarlierResponses, TaskEnd
