@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import Any
 
 from playground.conformance.agent_api.selectors import (
@@ -12,12 +13,9 @@ from playground.conformance.agent_api.selectors import (
     messages,
     responses,
     row,
-    rule,
 )
-from playground.conformance.agent_api.stream_state import status_of
 from playground.conformance.agent_api.transcript import AgentTranscript
-from playground.conformance.response_parts import Location
-from playground.conformance.rule import RuleIssue, Violation, info, must, should
+from playground.conformance.rule import info, must, should
 from playground.conformance.shape import (
     Place,
     is_object,
@@ -32,7 +30,7 @@ from playground.protocols.json_pointer import escape
 
 _PRACTICES = "Best Practices 3"
 _ERRORS = "Error Handling"
-_FAILED = frozenset({"failed", "rejected"})
+_FAILED = ("failed", "rejected")
 #: The most members of a usage that are checked.
 _MAX_USAGE = 100
 
@@ -48,37 +46,18 @@ def _has_error(value: dict[str, Any]) -> bool:
     return value.get("error") is not None
 
 
-def _failures(t: AgentTranscript) -> list[Location]:
-    failed = [
-        location for location in (*t.responses, *t.messages) if status_of(location) in _FAILED
-    ]
-    errors = [p for p in t.messages if p.value.get("type") == "error"]
-    return [*failed, *(p for p in errors if status_of(p) not in _FAILED)]
+def _has_unexpected_error(message: dict[str, Any]) -> bool:
+    return _has_error(message) and message.get("type") != "error"
 
 
-@rule(
-    "failed-error",
-    "Failed responses and messages include an error.",
-    should(_ERRORS),
-    when=_failures,
+def _lacks_error(message: dict[str, Any]) -> bool:
+    return not _has_error(message) and message.get("status") not in ("created", "in_progress")
+
+
+_failed_responses = those(responses, lambda value: value.get("status") in _FAILED)
+_failed_messages = those(
+    messages, lambda value: value.get("status") in _FAILED or value.get("type") == "error"
 )
-def failed_error(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """A response has it in error; a message in error, or in its own code and message."""
-    for location in _failures(t):
-        if location.value.get("error") is not None:
-            continue
-        if location.value.get("object") == "response":
-            message = "Add error, an object with code and message."
-            yield Violation(message, location.seq, f"{location.pointer}/error")
-        elif status_of(location) != "created" and status_of(location) != "in_progress":
-            for name in ("code", "message"):
-                if not is_nonempty_text(location.value.get(name)):
-                    yield Violation(
-                        f"Set {name} to a string.", location.seq, f"{location.pointer}/{name}"
-                    )
-
-
-_messages_with_error = those(messages, _has_error)
 
 
 def _is_not_completed(status: Any) -> bool:
@@ -88,27 +67,15 @@ def _is_not_completed(status: Any) -> bool:
 _COMPLETED = "has an error but status completed. Set status to failed."
 
 
-@rule(
-    "usage",
-    "Completed responses include usage, an object of numbers.",
-    info("Request/Response Lifecycle"),
-    when=completed,
-)
-def usage(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The specification mentions final usage metrics, and does not define their names."""
-    if location := t.completed:
-        pointer, value = f"{location.pointer}/usage", location.value.get("usage")
-        if value is None:
-            yield Violation("The completed response has no usage.", location.seq, pointer)
-        elif isinstance(value, dict):
-            for name, number in list(value.items())[:_MAX_USAGE]:
-                is_amount = is_number(number) and number >= 0
-                if not (number is None or isinstance(number, dict) or is_amount):
-                    message = (
-                        "Usage values must be numbers of 0 or more, so that clients can add "
-                        "them up."
-                    )
-                    yield Violation(message, location.seq, f"{pointer}/{escape(name)}")
+def _figures(t: AgentTranscript) -> Iterator[Place]:
+    """Select the members of the usage."""
+    for seq, pointer, usage in objects(members(completed, "usage"))(t):
+        for name, figure in islice(usage.items(), _MAX_USAGE):
+            yield seq, f"{pointer}/{escape(name)}", figure
+
+
+def _is_figure(value: Any) -> bool:
+    return value is None or isinstance(value, dict) or (is_number(value) and value >= 0)
 
 
 def _ends(t: AgentTranscript) -> Iterator[Place]:
@@ -138,16 +105,27 @@ RULES = (
         present(_errors, "code", "message"),
         {is_not_blank: "{name} is empty. Describe the error."}, when=objects(_errors),
         why="Without them, neither programs nor people can tell what failed."),
-    failed_error,
+    row("failed-error", "Failed responses and messages include an error.", should(_ERRORS),
+        members(_failed_responses, "error"),
+        {is_set: "Add error, an object with code and message."},
+        (members(those(_failed_messages, _lacks_error), "code", "message"),
+         {is_nonempty_text: "Set {name} to a string."}),
+        when=lambda t: chain(_failed_responses(t), _failed_messages(t)),
+        why="A response has it in error; a message in error, or in its own code and message."),
     row("error-failed", "Responses and messages with an error do not have status completed.",
         should(_ERRORS),
         members(those(responses, _has_error), "status"),
         {_is_not_completed: f"The response {_COMPLETED}"},
-        (members(those(_messages_with_error, lambda value: value.get("type") != "error"), "status"),
+        (members(those(messages, _has_unexpected_error), "status"),
          {_is_not_completed: f"The message {_COMPLETED}"}),
         when=lambda t: any(_has_error(value) for _, _, value in (*t.responses, *t.messages)),
         why="Clients check either of them. Messages of type error may be completed."),
-    usage,
+    row("usage", "Completed responses include usage, an object of numbers.",
+        info("Request/Response Lifecycle"),
+        members(completed, "usage"), {is_set: "The completed response has no usage."},
+        (_figures, {_is_figure: "Usage values must be numbers of 0 or more, so that clients can "
+                                "add them up."}),
+        why="The specification mentions final usage metrics, and does not define their names."),
     row("times", "Completed responses have created_at and completed_at.", info(_PRACTICES),
         members(completed, "created_at", "completed_at"),
         {is_set: "{name} is missing, so clients can’t compute the duration."},

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from playground.conformance.agent_api.selectors import reported, row, rule, state_row, streamed
-from playground.conformance.agent_api.stream_state import is_final
+from playground.conformance.agent_api.stream_state import is_final, number_of
 from playground.conformance.agent_api.transcript import AgentTranscript
 from playground.conformance.response_parts import Location
 from playground.conformance.rule import (
@@ -28,7 +28,7 @@ from playground.conformance.shape import (
     present,
     those,
 )
-from playground.conformance.values import is_integer, type_with_article
+from playground.conformance.values import type_with_article
 from playground.protocols.agent_api.constants import FINAL_STATUSES
 
 _LIFECYCLE = "Request/Response Lifecycle"
@@ -127,23 +127,8 @@ def _output(t: AgentTranscript) -> Any:
 # Sequence numbers
 
 
-def _numbers(t: AgentTranscript) -> list[tuple[int, int]]:
-    """Return (frame, number) of the objects with a sequence number, as a number or a string."""
-    found = ((p.seq, number_of(p.value.get("sequence_number"))) for p in t.objects)
-    return [(seq, number) for seq, number in found if number is not None]
-
-
-def number_of(value: Any) -> int | None:
-    """Return a sequence number in either notation; None without one."""
-    if is_integer(value):
-        return int(value)
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
-        return int(value)
-    return None
-
-
-def _numbered(t: AgentTranscript) -> bool:
-    return streamed(t) and bool(_numbers(t))
+def _is_numbered(t: AgentTranscript) -> bool:
+    return streamed(t) and t.stream_state.number is not None
 
 
 @rule(
@@ -199,48 +184,6 @@ def _other_numbers(t: AgentTranscript) -> Iterable[Place]:
     return islice(those(_strings, lambda text: number_of(text) is None)(t), 1)
 
 
-@rule(
-    "sequence-increasing",
-    "Sequence numbers are unique and increasing.",
-    should(_NUMBERS),
-    when=_numbered,
-    needs_complete_response=True,
-)
-def sequence_increasing(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Sequence numbers define the order of the objects."""
-    highest: int | None = None
-    for seq, number in _numbers(t):
-        if highest is not None and number <= highest:
-            actual = "was already used" if number == highest else f"is less than {_short(highest)}"
-            message = f"{_short(number)} {actual}. Sequence numbers must increase."
-            yield Violation(message, seq, "/sequence_number")
-        highest = number if highest is None else max(number, highest)
-
-
-@rule(
-    "sequence-gapless",
-    "Sequence numbers have no gaps.",
-    info(_NUMBERS),
-    when=_numbered,
-    needs_complete_response=True,
-)
-def sequence_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The specification does not require this; a gap may mean that objects were lost."""
-    before: int | None = None
-    for seq, number in _numbers(t):
-        if before is not None and number > before + 1:
-            message = (
-                f"{_short(number)} follows {_short(before)}. Send the missing objects or number "
-                "them consecutively."
-            )
-            yield Violation(message, seq, "/sequence_number")
-        before = number if before is None else max(before, number)
-
-
-def _short(number: int) -> str:
-    return str(number) if abs(number) < 10**20 else "A very large number"
-
-
 # fmt: off
 RULES = (
     row("response-first", "Streams start with the response object.", should(_LIFECYCLE),
@@ -282,7 +225,12 @@ RULES = (
         _other_numbers,
         {never: 'sequence_number is not a number. Write one in digits, such as "0".'},
         when=_strings, why="Other strings have no order. Reported once."),
-    sequence_increasing,
-    sequence_gapless,
+    state_row("sequence-increasing", "Sequence numbers are unique and increasing.",
+        should(_NUMBERS), _is_numbered, "{number} {actual}. Sequence numbers must increase.",
+        why="Sequence numbers define the order of the objects.", needs_complete_response=True),
+    state_row("sequence-gapless", "Sequence numbers have no gaps.", info(_NUMBERS), _is_numbered,
+        "{number} follows {before}. Send the missing objects or number them consecutively.",
+        why="The specification does not require this; a gap may mean that objects were lost.",
+        needs_complete_response=True),
 )
 # fmt: on

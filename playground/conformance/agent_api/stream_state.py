@@ -126,6 +126,8 @@ class StreamState:
     overflowed: bool = False
     #: The last status of the response, "" before the first.
     status: str = ""
+    #: The highest sequence number, None before the first.
+    number: int | None = None
     #: The first object of the response and of each message.
     starts: list[Location] = field(default_factory=list)
     #: Completed texts, and the concatenation of the pieces of each.
@@ -156,6 +158,7 @@ class StreamState:
         kind = location.value["object"]
         if is_final(self.status):
             self._report("nothing-after-end", location, object=kind)
+        self._count(location)
         if kind == "response":
             self._take_response(location)
             return
@@ -163,6 +166,22 @@ class StreamState:
             self._take_message(location)
         else:
             self._take_content(location)
+
+    def _count(self, location: Location) -> None:
+        """Compare the sequence number of an object with those before it."""
+        number, before = number_of(location.value.get("sequence_number")), self.number
+        if number is None:
+            return
+        self.number = number if before is None else max(number, before)
+        if before is None or number == before + 1:
+            return
+        if number > before:
+            words = {"number": _short(number), "before": _short(before)}
+            self._report("sequence-gapless", location, "sequence_number", **words)
+            return
+        actual = "was already used" if number == before else f"is less than {_short(before)}"
+        words = {"number": _short(number), "actual": actual}
+        self._report("sequence-increasing", location, "sequence_number", **words)
 
     def _take_response(self, location: Location) -> None:
         status = status_of(location)
@@ -500,6 +519,19 @@ def index_of(value: dict[str, Any]) -> int:
     """Return the index of a content, 0 without a valid one."""
     index = value.get("index")
     return int(index) if is_integer(index) and index is not None and index >= 0 else 0
+
+
+def number_of(value: Any) -> int | None:
+    """Return a sequence number, written as a number or as a string; None without one."""
+    if is_integer(value):
+        return int(value)
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
+        return int(value)
+    return None
+
+
+def _short(number: int) -> str:
+    return str(number) if abs(number) < 10**20 else "A very large number"
 
 
 def same_json(one: Any, other: Any) -> bool:
