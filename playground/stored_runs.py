@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, TypeVarTuple
 from uuid import UUID
@@ -40,8 +40,14 @@ if TYPE_CHECKING:
 
 
 def exchange_for(run: Run) -> Exchange:
-    """Return a new exchange that reads the frames of this run; it makes no calls."""
+    """Return a new exchange that reads the frames of this run; it makes no calls.
+
+    A protocol that a later version of the playground knew is read as the default one.
+    """
     target = Target(**run.describe_target())
+    if run.protocol != registry.ACTION and run.protocol not in registry.PROTOCOLS:
+        version = registry.known_version(registry.DEFAULT)
+        target = replace(target, protocol=registry.DEFAULT, version=version)
     return registry.exchange(target, run.request, max_depth=settings.RUN_LIMITS.max_depth)
 
 

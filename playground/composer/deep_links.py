@@ -69,7 +69,7 @@ def read_link(query: QueryDict, agents: models.QuerySet[Agent]) -> LinkedRequest
     agent = agents.filter(slug=agent_name).first() if agent_name else agents.first()
     address = _valid_url(agent_name) if agent is None else ""
     target_agent = agent or agent_for_url(address, query.get("protocol", ""), None)
-    protocol = target_agent.protocol
+    protocol = registry.known(target_agent.protocol)
     version, binding = version_and_binding(target_agent, query.get("version"), query.get("binding"))
     text = query.get("text", "")[:MAX_LINK]
     streaming = query.get("streaming") != "0"

@@ -275,6 +275,10 @@ class _Preparation:
             return None
         url_template = template.address
         if agent is not None:
+            if agent.protocol not in registry.PROTOCOLS:
+                unknown = f"Unknown protocol “{agent.protocol}”. Edit the agent."
+                self.result.add_error("", unknown)
+                return None
             _, binding = version_and_binding(agent, template.version, template.binding)
             url_template = agent_url_over(agent, binding)
         try:

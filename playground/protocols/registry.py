@@ -259,8 +259,11 @@ def versions(protocol: str) -> tuple[Version, ...]:
 
 
 def known_version(protocol: str, *wanted: str | None) -> str:
-    """Return the first of these versions that the protocol has; its newest without any."""
-    known = [each.name for each in versions(protocol)]
+    """Return the first of these versions that the protocol has; its newest without any.
+
+    An unknown protocol has those of the default.
+    """
+    known = [each.name for each in spec(protocol).versions]
     return next((name for name in wanted if name and name in known), known[-1])
 
 

@@ -152,7 +152,10 @@ def fields_of(
 
 
 def _types(schema: Mapping[str, Any]) -> str:
-    return " ".join(dict.fromkeys(_TYPES[each] for each in _type_names(schema))) or "text"
+    # A list is one of texts.
+    entry = lenient.members(schema.get("items")).get("type", "string")
+    types = {**_TYPES, "array": "list" if entry == "string" else "json"}
+    return " ".join(dict.fromkeys(types[each] for each in _type_names(schema))) or "text"
 
 
 def _type_names(schema: Mapping[str, Any]) -> list[str]:

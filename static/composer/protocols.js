@@ -8,9 +8,6 @@ let table;
 /** {hasVersions, bindings, carried, operations} by protocol, the default one first. */
 const rows = () => (table ??= JSON.parse(document.getElementById("protocols").textContent));
 
-/** Replaces the table of the page. */
-export const setRows = (given) => (table = given);
-
 /** The row of a protocol; that of the default for one that is not known. */
 export const rowOf = (protocol) => rows()[protocol] ?? Object.values(rows())[0];
 

@@ -20,12 +20,14 @@ from playground.models import (
     Environment,
     Folder,
     LessonProgress,
+    Run,
     SavedRequest,
     Share,
     Variable,
 )
 from tests.cases import FILES, page_text
 from tests.support.commands import Result, run_command
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, recorded, result
 
 pytestmark = pytest.mark.database
 DOCUMENT = {"query": {"text": "x"}}
@@ -368,3 +370,26 @@ class TestMigration:
         assert f"slug of collection {mine.pk} changed from '' to 'my-tests-2'." in caplog.text
         assert "changed from '[1]' to '{}'." in caplog.text
         check_pages()
+
+
+class TestUnknownProtocol:
+    """What a later version of the playground has stored is shown by an older one."""
+
+    @pytest.fixture(autouse=True)
+    def rows(self, tmp_path: Path) -> None:
+        load(tmp_path, *GOOD)
+        recorded([[CALL, OPEN, HEAD], [result(0)], [END]])
+        for model in (Agent, SavedRequest, Run):
+            model.objects.update(protocol="next")
+
+    @pytest.mark.parametrize(
+        "path", ["/", "/?agent=a", "/agents/", "/agents/a/", "/collections/mini/", "/runs/", "run"]
+    )
+    def test_pages_open(self, path: str, client: Client) -> None:
+        url = f"/runs/{Run.objects.get().pk}/" if path == "run" else path
+        assert client.get(url).status_code == 200
+
+    def test_a_request_is_refused(self, client: Client) -> None:
+        form = {"agent": "a", "version": "1", "document": "{}"}
+        found = client.post("/compose/preview/", form)
+        assert "Unknown protocol “next”. Edit the agent." in found.content.decode()

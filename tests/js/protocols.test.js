@@ -2,21 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describe } from "../../static/composer/list-entry-kinds.js";
 import { parse, toValue } from "../../static/composer/json-text.js";
-import {
-  freshText,
-  isEmpty,
-  operationOf,
-  setRows,
-  titleIn,
-  wordsOf,
-} from "../../static/composer/protocols.js";
+import { freshText, isEmpty, operationOf, titleIn, wordsOf } from "../../static/composer/protocols.js";
 import { translated, versioned } from "../../static/composer/translation.js";
+import { putRows } from "./page-rows.js";
 
 // Protocols of the shapes that the table has: a text, another operation, messages with parts, and
 // messages with texts.
 const operation = (text, fresh, more = {}) => ({ name: "first", text, title: text, fresh, ...more });
 const content = [{ type: "text", text: "$text" }];
-setRows({
+putRows({
   query: {
     operations: [
       operation("/query/text", {

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setRows } from "../../static/composer/protocols.js";
 import { canonical, isChanged, nameOf, TabList, titleOf } from "../../static/composer/tab-model.js";
+import { putRows } from "./page-rows.js";
 
-setRows({ nlweb: { operations: [{ text: "/query/text", title: "/query/text" }] } });
+putRows({ nlweb: { operations: [{ text: "/query/text", title: "/query/text" }] } });
 
 const fields = (more = {}) => ({
   agent: "demo",
