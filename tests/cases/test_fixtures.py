@@ -156,6 +156,7 @@ REFUSED: dict[str, tuple[type[Any], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.database
 @pytest.mark.parametrize("name", REFUSED)
 def test_the_database_refuses_a_row_that_no_page_can_show(name: str, tmp_path: Path) -> None:
     model, wrong = REFUSED[name]

@@ -71,6 +71,7 @@ def test_a_migration_imports_nothing_of_the_project(path: Path) -> None:
     assert {name.partition(".")[0] for name in imported} <= {"django", "json", "logging", "uuid"}
 
 
+@pytest.mark.database
 @pytest.mark.django_db(transaction=True)
 def test_the_column_of_a_protocol_takes_one_that_is_added_later() -> None:
     rows = migrate_back("0022_storage").get_model("playground", "Agent").objects
