@@ -31,59 +31,30 @@ class Kind(NamedTuple):
 
 
 _KINDS: Mapping[str, Kind] = {
-    NLWEB: Kind(
-        "NLWeb",
-        "NLWeb over HTTP",
-        registry.PROTOCOLS[NLWEB].agent_name,
-        "Set the protocol to NLWeb and the binding to HTTP.",
-        "Check the path of the URL; requests are sent to /ask below it.",
-    ),
-    MCP: Kind(
-        "MCP",
-        "MCP",
-        "an MCP server",
-        "Set the binding to MCP.",
-        "Check the path of the URL: most MCP servers are at /mcp.",
-    ),
-    AGENT_API: Kind(
-        "Agent API",
-        "Agent API",
-        registry.PROTOCOLS[AGENT_API].agent_name,
-        "Set the protocol to Agent API.",
-        "Check the path of the URL: requests are sent to exactly this URL.",
-    ),
-    A2A: Kind(
-        "A2A",
-        "A2A",
-        "an A2A agent",
-        "A2A agents support actions only, not requests.",
-        is_supported=False,
-    ),
-}
+    NLWEB: Kind("NLWeb", "NLWeb over HTTP", registry.PROTOCOLS[NLWEB].agent_name,
+                "Set the protocol to NLWeb and the binding to HTTP.",
+                "Check the path of the URL; requests are sent to /ask below it."),
+    MCP: Kind("MCP", "MCP", "an MCP server", "Set the binding to MCP.",
+              "Check the path of the URL: most MCP servers are at /mcp."),
+}  # fmt: skip
+_A2A = Kind("A2A", "A2A", "an A2A agent", "A2A agents support actions only, not requests.",
+            is_supported=False)  # fmt: skip
 _LEGACY = Kind(
-    "NLWeb, legacy server",
-    "NLWeb over HTTP",
-    "a legacy NLWeb server",
+    "NLWeb, legacy server", "NLWeb over HTTP", "a legacy NLWeb server",
     "Set the protocol to NLWeb, version legacy and the binding to HTTP.",
-)
+)  # fmt: skip
 
 
 def kinds() -> dict[str, Kind]:
     """Return all kinds by name; A2A is the last one."""
     rows = registry.PROTOCOLS.items()
-    others = {name: _of_row(row) for name, row in rows if name not in _KINDS and row.is_message}
-    a2a = {A2A: _KINDS[A2A]}
-    return {**{name: kind for name, kind in _KINDS.items() if name != A2A}, **others, **a2a}
+    others = {name: _of_row(row) for name, row in rows if name == AGENT_API or row.is_message}
+    return {**_KINDS, **others, A2A: _A2A}
 
 
 def _of_row(row: ProtocolSpec) -> Kind:
-    return Kind(
-        row.label,
-        row.label,
-        row.agent_name,
-        f"Set the protocol to {row.label}.",
-        _KINDS[AGENT_API].missing,
-    )
+    missing = "Check the path of the URL: requests are sent to exactly this URL."
+    return Kind(row.label, row.label, row.agent_name, f"Set the protocol to {row.label}.", missing)
 
 
 def kind_of(target: Target) -> str:
@@ -138,9 +109,9 @@ class DetectedProtocol:
     @property
     def label(self) -> str:
         """A label, such as `NLWeb 0.55 over MCP 2026-07-28 (public ask agent)`."""
+        row = registry.PROTOCOLS.get(self.protocol)
         inner = DetectedProtocol(self.protocol, self.version)._words.name
-        if self.protocol == NLWEB and self.version not in ("", "legacy"):
-            # The Agent API has one version, so it is not named.
+        if row and row.has_versions and self.version not in ("", "legacy"):
             inner = f"{inner} {self.version}"
         outer = "" if self.binding == "http" else f"{self._words.name} {self.generation}"
         parts = " over ".join(filter(None, (inner, outer.strip())))
