@@ -283,6 +283,7 @@ async def test_the_doctor_detects_and_proposes_it(agent: Agent) -> None:
     steps = {step["name"]: step for step in report["steps"]}
     assert (steps["echo"]["label"], steps["echo"]["status"]) == ("Echo", "passed")
     assert steps["echo"]["cause"] == "/say is Echo."
+    assert steps["json"]["status"] == "passed"
     assert report["found"]["label"] == "Echo"
     agent.detected = {"report": report}
     assert proposed_changes(agent) == {"protocol": "echo", "version": "1"}

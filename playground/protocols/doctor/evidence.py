@@ -22,6 +22,8 @@ from playground.protocols.text import shorten
 MAX_SHOWN = 1500
 #: Kinds whose bytes are shown: those of the body without comments.
 _SHOWN_KINDS = frozenset({FrameKind.EVENT, FrameKind.TAIL, FrameKind.BODY})
+#: The last message of a stream in the manner of OpenAI's API, which is no JSON.
+_END_MARK = "[DONE]"
 #: Masked because a report is stored as shown, and a session id authenticates.
 _SESSION_HEADER = re.compile(r"(?im)^(mcp-session-id:[ \t]*)\S.*$")
 #: Text of an error page for plain HTTP at a port with TLS (nginx and others).
@@ -124,7 +126,8 @@ class Evidence:
 
     @cached_property
     def _messages(self) -> list[Message]:
-        return [each for each in self.response.messages[:MAX_MESSAGES] if each.text]
+        messages = self.response.messages[:MAX_MESSAGES]
+        return [each for each in messages if each.text not in ("", _END_MARK)]
 
     @cached_property
     def messages(self) -> tuple[tuple[str | None, Any], ...]:
