@@ -13,7 +13,6 @@ from urllib.parse import urlsplit, urlunsplit
 
 from playground.protocols import http, nlweb, registry
 from playground.protocols.a2a.card_discovery import card_call, well_known
-from playground.protocols.agent_api import requests as agent_api
 from playground.protocols.calls import HttpCall
 from playground.protocols.doctor.evidence import Evidence
 from playground.protocols.doctor.kinds import A2A, AGENT_API, MCP, NLWEB, kind_of, kinds
@@ -248,11 +247,22 @@ END_SESSION = Probe(
 )  # fmt: skip
 
 
-# --- Agent API and A2A ------------------------------------------------------------------------
+# --- other protocols, A2A ------------------------------------------------------------------------
 
 
-def _message(target: Target, _: EvidenceByCall) -> HttpCall:
-    return http.post(target, "", agent_api.new_request("1", QUERY, streaming=True), streaming=True)
+def _of_row(protocol: str) -> Probe:
+    """Return the probe of a protocol by its row: a first request to the URL."""
+    row = registry.PROTOCOLS[protocol]
+    version = row.versions[-1].name
+
+    def make(target: Target, _: EvidenceByCall) -> HttpCall:
+        document = row.new_request(version, QUERY, True)
+        if row.http_call:
+            return row.http_call(replace(target, protocol=protocol, version=version), document)
+        streaming = row.wants_stream(document)
+        return http.post(target, row.operation(document), document, streaming=streaming)
+
+    return Probe(protocol, f"{row.label}: the message “{QUERY}”.", make)
 
 
 def _at_process(target: Target, _: EvidenceByCall) -> str:
@@ -268,9 +278,10 @@ def _is_without_agent_api(_: Target, found: EvidenceByCall) -> bool:
 
 
 AGENT_API_PROBES = (
-    Probe(AGENT_API, f"Agent API: the message “{QUERY}”.", _message),
-    Probe("agent-api-at-process", f"Agent API: the message “{QUERY}” at /process.", _message,
-          _is_without_agent_api, "if the URL is not that of an Agent API agent", _at_process),
+    _of_row(AGENT_API),
+    Probe("agent-api-at-process", f"Agent API: the message “{QUERY}” at /process.",
+          _of_row(AGENT_API).make, _is_without_agent_api,
+          "if the URL is not that of an Agent API agent", _at_process),
 )  # fmt: skip
 
 
@@ -291,18 +302,3 @@ _KIND_OF: Mapping[str, str] = {probe.name: kind for kind, row in PROBES.items() 
 def kind_of_call(name: str) -> str | None:
     """Return the kind of server that a call looks for, None for another call."""
     return _KIND_OF.get(name, name if name in kinds() else None)
-
-
-def _of_row(protocol: str) -> Probe:
-    """Return the probe of a protocol whose row alone describes it: a first request to the URL."""
-    row = registry.PROTOCOLS[protocol]
-    version = row.versions[-1].name
-
-    def make(target: Target, _: EvidenceByCall) -> HttpCall:
-        document = row.new_request(version, QUERY, True)
-        if row.http_call:
-            return row.http_call(replace(target, protocol=protocol, version=version), document)
-        streaming = row.wants_stream(document)
-        return http.post(target, row.operation(document), document, streaming=streaming)
-
-    return Probe(protocol, f"{row.label}: the message “{QUERY}”.", make)
