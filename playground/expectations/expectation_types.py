@@ -136,11 +136,12 @@ def _normalized(value: Any) -> Any:
     return value.strip().lower() if isinstance(value, str) else value
 
 
-_BOUNDS = {"min": "at least", "max": "at most", "exact": "exactly"}
-
-
 def _describe_results(expectation: ExpectationValue) -> str:
-    bounds = (f"{_BOUNDS[name]} {expectation[name]:,}" for name in _BOUNDS if name in expectation)
+    bounds = (
+        f"{field.label} {expectation[field.name]:,}"
+        for field in EXPECTATION_TYPES["results"].fields
+        if field.name in expectation
+    )
     return f"the number of results is {' and '.join(bounds)}"
 
 
