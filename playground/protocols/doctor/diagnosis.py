@@ -61,24 +61,19 @@ class Diagnosis:
 
     def __init__(self, target: Target, url_error: str = "", *, is_brief: bool = False) -> None:
         """Begin with no evidence; `is_brief` ends once an agent was detected at the very URL."""
-        self._target = target
-        self._is_brief = is_brief
-        self._url_error = url_error
         #: Evidence by name of the call.
         self._found: dict[str, Evidence] = {}
+        self._context = DiagnosisContext(target, self._found, url_error)
+        self._target = target
+        self._is_brief = is_brief
         self._pending = self._calls()
         self._name = ""
-        self._is_over = self._is_late = False
-
-    @property
-    def is_over(self) -> bool:
-        return self._is_over
 
     def next_call(self) -> HttpCall | None:
         for name, call in self._pending:
             self._name = name
             return call
-        self._is_over = True
+        self._context.is_over = True
         return None
 
     def add(self, frames: Iterable[Frame]) -> None:
@@ -87,7 +82,7 @@ class Diagnosis:
 
     def give_up(self) -> None:
         """End the diagnosis at its time limit, without the calls that are left."""
-        self._is_over = self._is_late = True
+        self._context.is_over = self._context.is_late = True
 
     def end_call(self) -> HttpCall | None:
         """Return the call that ends the MCP session of the diagnosis, None without one.
@@ -98,7 +93,7 @@ class Diagnosis:
         return END_SESSION.call(self._target, self._found) if is_due else None
 
     def _calls(self) -> Iterator[tuple[str, HttpCall]]:
-        if self._url_error:
+        if self._context.url_error:
             return
         for probe in ordered(self._target):
             is_due = probe.is_due(self._target, self._found)
@@ -121,12 +116,6 @@ class Diagnosis:
 
     # The report
 
-    @property
-    def _context(self) -> DiagnosisContext:
-        return DiagnosisContext(
-            self._target, self._found, self._url_error, self._is_over, self._is_late
-        )
-
     def report(self) -> dict[str, Any]:
         """Return the report so far as JSON; `cause` says why nothing was detected."""
         settings = self.detected_settings()
@@ -141,7 +130,7 @@ class Diagnosis:
 
     def _cause(self) -> dict[str, Any] | None:
         """Return why nothing was detected so far, None before the first response."""
-        cause = cause_of_diagnosis(self._found, self._target, self._url_error)
+        cause = cause_of_diagnosis(self._found, self._target, self._context.url_error)
         if cause is None:
             return None
         names = ("headline", "fix", "remedy", "scheme", "url", "facts")

@@ -71,7 +71,7 @@ _NOT_REACHED = skipped("Skipped because of the failed step.")
 _LATE = skipped("Skipped: the time limit of the diagnosis was reached.")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class DiagnosisContext:
     """A diagnosis so far: its target and its evidence by name of the call."""
 
