@@ -62,14 +62,6 @@ def short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class TestAServer:
-    async def test_that_is_well(self) -> None:
-        async with serve(answer=answering(ask=ANSWER, **{"await": ANSWER})) as server:
-            report = await diagnose(server.url)
-        assert failed(report) == []
-        assert (report["state"], report["found"]["label"]) == ("done", "NLWeb 0.55")
-        assert report["found"]["url"] == server.url
-        assert server.requests[0].startswith(b"POST /ask HTTP/1.1\r\n")
-
     async def test_that_is_down(self) -> None:
         report = await diagnose(f"http://127.0.0.1:{free_port()}")
         assert failed(report) == ["tcp"]
