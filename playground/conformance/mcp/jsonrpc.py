@@ -219,19 +219,12 @@ def _calls_without_batches(t: McpTranscript) -> Iterator[RecordedCall]:
     return (call for call in _checked_calls(t) if t.version_of(call) not in _WITH_BATCHES)
 
 
-@rule(
-    "no-batch",
-    "Messages are not batched.",
-    must("MCP 2025-06-18, base protocol"),
-    when=lambda t: any(call.messages for call in _calls_without_batches(t)),
-)
-def no_batch(t: McpTranscript) -> Iterator[RuleIssue]:
-    """MCP 2025-03-26 has batches, and 2025-06-18 removed them."""
+def _batches(t: McpTranscript) -> Iterator[Place]:
+    """Select each frame with a batch where there must be none."""
     messages = (located for call in _calls_without_batches(t) for located in call.messages)
     batched = (each.seq for each in messages if not _BATCHES.isdisjoint(each.message.problems))
     for seq in dict.fromkeys(batched):
-        message = "These messages are batched in an array. Send each message separately."
-        yield Violation(message, seq)
+        yield seq, "", None
 
 
 @rule(
@@ -413,7 +406,11 @@ RULES = (
         why="HTTP requires the header, and so does MCP 2025-06-18. Later versions have an "
         "alternative."),
     json_rpc,
-    no_batch,
+    row("no-batch", "Messages are not batched.", must("MCP 2025-06-18, base protocol"),
+        _batches,
+        {never: "These messages are batched in an array. Send each message separately."},
+        when=lambda t: any(call.messages for call in _calls_without_batches(t)),
+        why="MCP 2025-03-26 has batches, and 2025-06-18 removed them."),
     response_id,
     row("request-id", "Requests have a string or an integer as id, notifications have no id.",
         must("MCP base protocol"),

@@ -16,6 +16,7 @@ from playground.conformance.shape import (
     is_boolean,
     is_object,
     members,
+    one_of,
     present,
     those,
 )
@@ -148,18 +149,11 @@ def _has_text(content: Any) -> bool:
     return any(is_nonempty_text(text) for text in _texts({"content": content}))
 
 
-@rule(
-    "error-agrees",
-    "isError is true only for NLWeb failures.",
-    should(_TOOLS),
-    when=lambda t: t.found is not None and any(those(present(_result, "isError"), is_boolean)(t)),
-)
-def error_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A failure without isError is allowed: the tool worked, and the agent refused."""
-    kind = type_of(t.found.payload.get("_meta")) if t.found else ""
-    for seq, pointer, _ in _failed(t) if kind not in ("", "failure") else ():
-        message = f"isError is true, but the response type is {kind}. Set isError to false."
-        yield Violation(message, seq, f"{pointer}/isError")
+def _response_type(t: McpTranscript) -> Iterator[Place]:
+    """Select isError beside a response; the value is the response's type, "" without an error."""
+    if t.found is not None:
+        for seq, pointer, failed in those(present(_result, "isError"), is_boolean)(t):
+            yield seq, pointer, type_of(t.found.payload.get("_meta")) if failed else ""
 
 
 def _stateful_result(t: McpTranscript) -> Iterator[Place]:
@@ -214,7 +208,10 @@ RULES = (
     row("error-described", "If isError is true, content describes the error.", should(_TOOLS),
         members(_failed, "content"), {_has_text: "Describe the error in a text content block."},
         why="Clients pass the text to their model, which can correct the call."),
-    error_agrees,
+    row("error-agrees", "isError is true only for NLWeb failures.", should(_TOOLS),
+        _response_type, {one_of("", "failure"):
+            "isError is true, but the response type is {value}. Set isError to false."},
+        why="A failure without isError is allowed: the tool worked, and the agent refused."),
     row("error-explained", "Failed tools return an NLWeb failure.", info("4.1.4"),
         _explanation, {bool: "The tool returned no NLWeb failure. Send one: _meta, and error with "
                        "a code."},

@@ -251,18 +251,10 @@ def _has_log_level(meta: Any) -> bool:
     return isinstance(meta, Mapping) and _LOG_LEVEL in meta
 
 
-@rule(
-    "request-modern",
-    "Since 2026-07-28, servers send no requests; they return input_required instead.",
-    must("MCP 2026-07-28, patterns"),
-    when=lambda t: any(call.is_stateless for call in t.calls),
-)
-def request_modern(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Without sessions there is no stream for the client's response."""
+def _stateless_requests(t: McpTranscript) -> Iterator[Place]:
     for call, located in _received(t, MessageKind.REQUEST):
         if call.is_stateless:
-            message = "Return a result with resultType input_required."
-            yield Violation(message, located.seq, f"{located.pointer}/method")
+            yield inside(located, "/method", located.message.method)
 
 
 # fmt: off
@@ -305,6 +297,11 @@ RULES = (
         _methods, {lambda method: method in _NOTIFICATIONS:
             'MCP does not define "{value}", so clients ignore it.'},
         why="Clients ignore other notifications."),
-    request_modern,
+    row("request-modern",
+        "Since 2026-07-28, servers send no requests; they return input_required instead.",
+        must("MCP 2026-07-28, patterns"),
+        _stateless_requests, {never: "Return a result with resultType input_required."},
+        when=lambda t: any(call.is_stateless for call in t.calls),
+        why="Without sessions there is no stream for the client's response."),
 )
 # fmt: on
