@@ -146,12 +146,6 @@ class TestParameters:
         assert planned(raw, params=None).body == b""
         assert planned(raw).body == b'{"a": 1}'
 
-    @pytest.mark.parametrize("params", ["text", [1], 5, False])
-    def test_a_query_string_needs_an_object(self, params: Any) -> None:
-        made = planned(http(method="GET", params=params))
-        assert made.errors == ("Parameters in a query string must be a JSON object.",)
-        assert not made.sendable
-
 
 class TestMethods:
     @pytest.mark.parametrize("method", [None, "", "  ", 5, ["GET"]])
@@ -162,19 +156,6 @@ class TestMethods:
         made = planned(http(method=method, params=params))
         assert (made.method, made.inferred) == (expected, {"method"})
         assert made.sendable
-
-    @pytest.mark.parametrize(
-        ("method", "refusal"),
-        [
-            ("GET /x", "“GET /X” is not a valid HTTP method."),
-            ("GET\r\nHost: x", "“GET\r\nHOST: X” is not a valid HTTP method."),
-            ("connect", "CONNECT applies to the connection and is not allowed for actions."),
-            ("TRACE", "TRACE applies to the connection and is not allowed for actions."),
-        ],
-    )
-    def test_some_are_refused(self, method: str, refusal: str) -> None:
-        made = planned(http(method=method))
-        assert (made.errors, made.sendable) == ((refusal,), False)
 
 
 class TestEndpoints:
@@ -293,25 +274,6 @@ class TestHeaders:
         ]
         assert made.credentials == ("X-Api-Key",)
 
-    @pytest.mark.parametrize(
-        ("headers", "refusals"),
-        [
-            ({"Host": "x", "cookie": "y"},
-             ["Host is set by the playground and can’t be overridden.",
-              "cookie is set by the playground and can’t be overridden."]),
-            ({"Transfer-Encoding": "chunked"},
-             ["Transfer-Encoding is set by the playground and can’t be overridden."]),
-            ({"X": 5}, ["The value of header X is not a string."]),
-            ({"X": "a\nb"}, ["The value of X contains a control character."]),
-            ({"X Y": "a"}, ["“X Y” is not a valid header name."]),
-            ([["X", "a"]], ["The headers of the action are not an object."]),
-        ],
-    )  # fmt: skip
-    def test_some_are_refused(self, headers: Any, refusals: list[str]) -> None:
-        made = planned(http(headers=headers))
-        assert (made.errors, made.sendable) == (tuple(refusals), False)
-        assert made.headers == DEFAULTS
-
     def test_the_users_are_refused_alike(self) -> None:
         made = planned(http(), headers=[("Cookie", "a")])
         assert made.errors == ("Cookie is set by the playground and can’t be overridden.",)
@@ -322,11 +284,6 @@ class TestOtherProtocols:
         made = planned("cook")
         assert (made.method, made.url, made.origin, made.sendable) == ("", "", "", False)
         assert made.errors == ("The action is not an object and can’t be sent.",)
-
-    def test_an_unknown_protocol_cannot_be_sent(self) -> None:
-        made = planned(http(protocol="gRPC"))
-        assert made.errors == ("Unsupported action protocol. Supported: HTTP, MCP, A2A.",)
-        assert not made.sendable
 
     def test_edited_arguments_of_mcp(self) -> None:
         assert json.loads(planned(MCP).body)["params"] == {"name": "t", "arguments": {}}
@@ -354,23 +311,6 @@ class TestOtherProtocols:
         given = ServerInfo("https://tools.example.com/mcp", mcp_version=version)
         made = planned({**MCP, "mcp_version": "2026-07-28"}, server_info=given)
         assert made.request.get("mcp_version", "") == version
-
-    @pytest.mark.parametrize(
-        ("changes", "url", "refusal"),
-        [
-            (
-                {"arguments": [1]},
-                "http://a.example.com/",
-                "Tool arguments must be a JSON object.",
-            ),
-            ({}, "ftp://a.example.com/", "must be an http or https URL, not ftp:"),
-            ({}, "http://me:secret@a.example.com/", "must not contain a user name or password"),
-        ],
-    )
-    def test_what_mcp_cannot_do(self, changes: Any, url: str, refusal: str) -> None:
-        made = planned({**MCP, **changes}, server_info=ServerInfo(url))
-        assert refusal in " ".join(made.errors)
-        assert not made.sendable
 
     def test_a2a_needs_the_card(self) -> None:
         made = planned(A2A)
@@ -407,39 +347,81 @@ class TestOtherProtocols:
             "https://other.example.com",
         )
 
-    @pytest.mark.parametrize(
-        ("changes", "card", "refusal"),
-        [
-            ({"agent_url": "ftp://x/"}, None, "not ftp:"),
-            ({}, {**CARD_03, "url": "file:///etc/passwd"}, "not file:"),
-            ({}, {**CARD_03, "preferredTransport": "GRPC"}, "only unsupported interfaces"),
-            ({}, {"skills": []}, "has no URL"),
-        ],
-    )
-    def test_what_a2a_cannot_do(self, changes: Any, card: Any, refusal: str) -> None:
-        made = planned({**A2A, **changes}, server_info=ServerInfo(description=card))
-        assert refusal in " ".join(made.errors)
-        assert not made.sendable
-
     def test_a_name_before_the_host_is_no_part_of_the_origin(self) -> None:
         url = "https://chef.example.com@evil.example.com/"
         assert planned(http(endpoint=url)).origin == "https://evil.example.com"
         made = planned(A2A, server_info=ServerInfo(description={**CARD_03, "url": url}))
         assert (made.origin, made.sendable) == ("https://evil.example.com", False)
 
-    @pytest.mark.parametrize(
-        ("protocol", "refusals"),
-        [
-            ("MCP", ("The action has no server.", "The action has no tool.")),
-            ("A2A", ("The action has no agent_url.", "The action has no skill.")),
-        ],
-    )
-    def test_what_they_need_must_be_there(self, protocol: str, refusals: tuple[str, ...]) -> None:
-        raw = {"name": "n", "description": "d", "protocol": protocol, "server": 5, "skill": " "}
-        assert planned(raw).errors == refusals
-
     def test_each_protocol_has_a_binding_of_its_own(self) -> None:
         assert [binding.name for binding in BINDINGS.values()] == ["http", "mcp", "a2a"]
+
+
+SET = "is set by the playground and can’t be overridden."
+NO_OBJECT = "Parameters in a query string must be a JSON object."
+WITHOUT = {"name": "n", "description": "d", "server": 5, "skill": " "}
+
+
+@pytest.mark.parametrize(
+    ("raw", "refusals"),
+    [
+        (http(protocol="gRPC"), ["Unsupported action protocol. Supported: HTTP, MCP, A2A."]),
+        *[(http(method="GET", params=params), [NO_OBJECT]) for params in ("text", [1], 5, False)],
+        (http(method="GET /x"), ["“GET /X” is not a valid HTTP method."]),
+        (http(method="GET\r\nHost: x"), ["“GET\r\nHOST: X” is not a valid HTTP method."]),
+        *[
+            (
+                http(method=method),
+                [f"{method.upper()} applies to the connection and is not allowed for actions."],
+            )
+            for method in ("connect", "TRACE")
+        ],
+        (http(headers={"Host": "x", "cookie": "y"}), [f"Host {SET}", f"cookie {SET}"]),
+        (http(headers={"Transfer-Encoding": "chunked"}), [f"Transfer-Encoding {SET}"]),
+        (http(headers={"X": 5}), ["The value of header X is not a string."]),
+        (http(headers={"X": "a\nb"}), ["The value of X contains a control character."]),
+        (http(headers={"X Y": "a"}), ["“X Y” is not a valid header name."]),
+        (http(headers=[["X", "a"]]), ["The headers of the action are not an object."]),
+        ({**MCP, "arguments": [1]}, ["Tool arguments must be a JSON object."]),
+        (
+            {**WITHOUT, "protocol": "MCP"},
+            ["The action has no server.", "The action has no tool."],
+        ),
+        (
+            {**WITHOUT, "protocol": "A2A"},
+            ["The action has no agent_url.", "The action has no skill."],
+        ),
+        (
+            {**A2A, "agent_url": "ftp://x/"},
+            ["The endpoint must be an http or https URL, not ftp:."],
+        ),
+    ],
+)
+def test_what_cannot_be_sent(raw: Any, refusals: list[str]) -> None:
+    made = planned(raw)
+    assert (made.errors, made.sendable) == (tuple(refusals), False)
+    assert made.protocol != "HTTP" or made.headers in (DEFAULTS, (JSON, *DEFAULTS))
+
+
+@pytest.mark.parametrize(
+    ("raw", "server_info", "refusal"),
+    [
+        (MCP, ServerInfo("ftp://a.example.com/"), "must be an http or https URL, not ftp:"),
+        (MCP, ServerInfo("http://me:secret@a.example.com/"), "a user name or password"),
+        *[
+            (A2A, ServerInfo(description=card), refusal)
+            for card, refusal in (
+                ({**CARD_03, "url": "file:///etc/passwd"}, "not file:"),
+                ({**CARD_03, "preferredTransport": "GRPC"}, "only unsupported interfaces"),
+                ({"skills": []}, "has no URL"),
+            )
+        ],
+    ],
+)
+def test_servers_that_cannot_be_called(raw: Any, server_info: ServerInfo, refusal: str) -> None:
+    made = planned(raw, server_info=server_info)
+    assert refusal in " ".join(made.errors)
+    assert not made.sendable
 
 
 class TestSending:
@@ -466,23 +448,6 @@ class TestSending:
         assert exchange.next_call() is None
 
     @pytest.mark.parametrize(
-        "changes",
-        [
-            {"protocol": "MCP"}, {"protocol": "x"}, {"protocol": 5}, {"method": 5}, {"url": None},
-            {"headers": None}, {"headers": [["a"]]}, {"headers": [["a", 5]]}, {"headers": ["ab"]},
-            {"url": "file:///x"}, {"url": "/x"}, {"method": "CONNECT"}, {"method": "a b"},
-            {"headers": [["Host", "x"]]}, {"url": "https://other.example.com/do"},
-            {"url": "http://api.example.com/do"},
-        ],
-    )  # fmt: skip
-    def test_a_document_that_is_no_such_request_is_refused(self, changes: dict[str, Any]) -> None:
-        made = planned(http())
-        target = Target(made.url, registry.ACTION)
-        assert registry.exchange(target, made.request)
-        with pytest.raises(ValueError, match=r"\.$"):
-            registry.exchange(target, {**made.request, **changes})
-
-    @pytest.mark.parametrize(
         ("raw", "server_info", "first"),
         [
             (MCP, ServerInfo("https://tools.example.com/mcp"), ("POST", "https://tools.example.com/mcp")),
@@ -504,28 +469,32 @@ class TestSending:
     @pytest.mark.parametrize(
         ("raw", "server_info", "changes"),
         [
+            *((http(), None, changes) for changes in (
+                {"protocol": "MCP"}, {"protocol": "x"}, {"protocol": 5}, {"method": 5},
+                {"method": "CONNECT"}, {"method": "a b"}, {"headers": None}, {"headers": [["a"]]},
+                {"headers": [["a", 5]]}, {"headers": ["ab"]}, {"headers": [["Host", "x"]]},
+                {"url": None}, {"url": "file:///x"}, {"url": "/x"},
+                {"url": "http://api.example.com/do"}, {"url": "https://other.example.com/do"},
+            )),
             *((MCP, ServerInfo("https://t.example.com/mcp"), changes) for changes in (
                 {"tool": None}, {"arguments": []}, {"url": 5}, {"url": "file:///x"},
                 {"url": "https://other.example.com/"},
             )),
             *((A2A, ServerInfo(description=CARD_10), changes) for changes in (
                 {"skill": None}, {"agent_url": 5}, {"agent_url": "x"}, {"url": "file:///x"},
-                {"url": "https://other.example.com/"}, {"message_id": None},
+                {"url": "https://other.example.com/"}, {"message_id": None}, {"message": UNSET},
             )),
         ],
     )  # fmt: skip
-    def test_other_documents_of_mcp_and_a2a_are_refused(
-        self, raw: Any, server_info: ServerInfo, changes: dict[str, Any]
+    def test_a_document_that_is_no_such_request_is_refused(
+        self, raw: Any, server_info: ServerInfo | None, changes: dict[str, Any]
     ) -> None:
         made = planned(raw, server_info=server_info)
+        target = Target(made.url, registry.ACTION)
+        assert registry.exchange(target, made.request)
+        request = {**made.request, **changes}
         with pytest.raises(ValueError, match=r"\.$"):
-            registry.exchange(Target(made.url, registry.ACTION), {**made.request, **changes})
-
-    def test_an_a2a_document_without_a_message_is_refused(self) -> None:
-        made = planned(A2A, server_info=ServerInfo(description=CARD_10))
-        request = {name: value for name, value in made.request.items() if name != "message"}
-        with pytest.raises(ValueError, match="not a request of an A2A action"):
-            registry.exchange(Target(made.url, registry.ACTION), request)
+            registry.exchange(target, {n: v for n, v in request.items() if v is not UNSET})
 
     def test_an_answer_is_a_message_of_its_own(self) -> None:
         made = planned(A2A, server_info=ServerInfo(description=CARD_10, message_id="m"))
