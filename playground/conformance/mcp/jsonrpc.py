@@ -140,8 +140,8 @@ def stream_closed(t: McpTranscript) -> Iterator[RuleIssue]:
                 yield Violation(message, frame.seq)
 
 
-def _is_session_kept(t: McpTranscript) -> Iterator[Place]:
-    """Select the heads with a session ID; the value is whether it is that of the request."""
+def _session_ids(t: McpTranscript) -> Iterator[Place]:
+    """Select the heads with a session ID; the value is whether the request has the same."""
     for call in t.http_calls:
         seq, session = call.http_response.head_seq, call.http_response.headers.get(_SESSION)
         if seq is not None and session is not None and call.sent and call.sent.session:
@@ -390,7 +390,7 @@ RULES = (
             f"Use only visible ASCII characters without spaces in {SESSION_HEADER}."},
         why="The initialize response sets it, and clients send it with each request after that."),
     row("session-kept", "The session ID does not change.", should(_TRANSPORT),
-        _is_session_kept, {bool: f"{SESSION_HEADER} differs from that of the request. Return the "
+        _session_ids, {bool: f"{SESSION_HEADER} differs from that of the request. Return the "
                            "same value or omit it."},
         why="Clients send the ID that they received with the initialize response."),
     event_id_unique,

@@ -168,7 +168,7 @@ def _tool_in_list(name: str) -> McpSelector:
     return select
 
 
-def _is_needed(t: McpTranscript, _: Place) -> Level | None:
+def _level_of_await(t: McpTranscript, _: Place) -> Level | None:
     return Level.SHOULD if t.found and "promise" in t.found.payload else None
 
 
@@ -321,7 +321,7 @@ RULES = (
         why="NLWeb clients find the tool by its name."),
     row("tool-await", "The server has a tool named await.", (info("A.2"), info(_EXAMPLES)),
         _tool_in_list("await"),
-        {bool: Fix("No tool is named await, so promises cannot be polled.", _is_needed)},
+        {bool: Fix("No tool is named await, so promises cannot be polled.", _level_of_await)},
         why="Only servers that return promises need it. A promise of one without it cannot be "
         "kept."),
     _schema_rule("tool-schema",
