@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 
 from playground.conformance.findings import ConformanceReport, Verdict
 from playground.generated import RULE_LOCATIONS, read
-from playground.protocols import sse
+from playground.protocols import json_decoder
 from playground.protocols.explanations import schema_of_response
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.json_pointer import descend, keys_of, pointer_of, resolve
 from playground.protocols.registry import schema_of_request
+from playground.protocols.response import Response
 
 #: The schema of JSON-RPC messages.
 _MCP = ("mcp", "1", "message")
@@ -142,21 +143,14 @@ def _json_of(frames: Sequence[Frame], seq: int | None) -> tuple[FrameKind, str, 
     at = next((at for at, frame in enumerate(frames) if frame.seq == seq), None)
     if at is None:
         return FrameKind.END, "", None
-    frame, name = frames[at], ""
-    if frame.kind in (FrameKind.EVENT, FrameKind.TAIL):
-        event = sse.parse(frame.data)
-        data, name = event.data.encode(), event.event or ""
-    elif frame.kind is FrameKind.CALL:
-        data = frame.data.partition(b"\r\n\r\n")[2]
-    elif frame.kind in (FrameKind.BODY, FrameKind.END, FrameKind.ERROR):
-        head = max((n for n in range(at) if frames[n].kind is FrameKind.HEAD), default=0)
-        data = b"".join(each.data for each in frames[head:] if each.kind is FrameKind.BODY)
-    else:
-        return frame.kind, "", None
-    try:
-        return frame.kind, name, json.loads(data)
-    except (ValueError, RecursionError):
-        return frame.kind, name, None
+    kind = frames[at].kind
+    if kind is FrameKind.CALL:
+        body = frames[at].data.partition(b"\r\n\r\n")[2]
+        return kind, "", json_decoder.read_event(body.decode("utf-8", "replace"))[0]
+    head = max((n for n in range(at) if frames[n].kind is FrameKind.HEAD), default=0)
+    messages = Response(tuple(frames[head : at + 1])).messages
+    found = next((each for each in messages if each.seq == seq and each.framed), None)
+    return (kind, found.name or "", found.payload) if found else (kind, "", None)
 
 
 def _with_elements(document: Any, pointer: str) -> str:

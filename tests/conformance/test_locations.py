@@ -91,7 +91,7 @@ AWAIT = b'POST /await HTTP/1.1\r\n\r\n{"promise_token": "p"}'
 LOCATED: dict[str, tuple[tuple[Frame, ...], str, int | None, str, str]] = {
     "the body belongs to its end": (
         FAILURE.frames, "http", 3, "/error/code", "0.55/failure#/error/code"),
-    "the body as a whole": (FAILURE.frames, "http", 2, "", "0.55/failure#"),
+    "the body as a whole": (FAILURE.frames, "http", 3, "", "0.55/failure#"),
     "an event has its own schema": (
         RESULT.frames, "http", 2, "/item/actions/1/name",
         "0.55/event-result#/item/actions/0/name"),

@@ -21,7 +21,6 @@ from playground.conformance.agent_api.stream_state import (
     same_json,
 )
 from playground.conformance.agent_api.transcript import AgentTranscript
-from playground.conformance.response_parts import Location
 from playground.conformance.rule import (
     Inconclusive,
     RuleIssue,
@@ -31,6 +30,7 @@ from playground.conformance.rule import (
     must,
     should,
 )
+from playground.conformance.rule_input import Location
 from playground.conformance.shape import Fix, never, those
 
 _STREAMING = "Content Streaming"

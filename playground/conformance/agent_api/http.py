@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from playground.conformance.agent_api.selectors import row, rule
 from playground.conformance.agent_api.transcript import OBJECTS, AgentTranscript
 from playground.conformance.findings import Level
-from playground.conformance.response_parts import DecodedPayload
 from playground.conformance.rule import (
     Inconclusive,
     RuleIssue,
@@ -22,6 +21,7 @@ from playground.conformance.shape import MISSING, Place, never
 from playground.conformance.values import type_with_article
 from playground.protocols import raw, sse
 from playground.protocols.frames import FrameKind
+from playground.protocols.response import Message
 
 _LIFECYCLE = "Request/Response Lifecycle"
 _STREAMING = "Content Streaming"
@@ -159,7 +159,7 @@ def stream_closed(t: AgentTranscript) -> Iterator[RuleIssue]:
             yield Violation(message, frame.seq)
 
 
-def _is_done(event: DecodedPayload) -> bool:
+def _is_done(event: Message) -> bool:
     return event.text.strip() == sse.DONE
 
 

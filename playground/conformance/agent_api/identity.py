@@ -15,8 +15,8 @@ from playground.conformance.agent_api.selectors import (
     streamed,
 )
 from playground.conformance.agent_api.transcript import AgentTranscript
-from playground.conformance.response_parts import Location
 from playground.conformance.rule import RuleIssue, Violation, must, should
+from playground.conformance.rule_input import Location
 
 _CHANGED = "{name} was {before} before. Use the same value in all objects of the "
 _RESPONSE = f"{_CHANGED}response."

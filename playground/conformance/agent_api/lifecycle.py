@@ -9,7 +9,6 @@ from typing import Any
 from playground.conformance.agent_api.selectors import reported, row, rule, state_row, streamed
 from playground.conformance.agent_api.stream_state import is_final, number_of
 from playground.conformance.agent_api.transcript import AgentTranscript
-from playground.conformance.response_parts import Location
 from playground.conformance.rule import (
     Inconclusive,
     RuleIssue,
@@ -18,6 +17,7 @@ from playground.conformance.rule import (
     must,
     should,
 )
+from playground.conformance.rule_input import Location
 from playground.conformance.shape import (
     MISSING,
     Fix,

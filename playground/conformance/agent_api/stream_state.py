@@ -16,7 +16,7 @@ from hashlib import blake2b
 from itertools import chain
 from typing import Any, NamedTuple
 
-from playground.conformance.response_parts import MAX_PARTS, Location
+from playground.conformance.rule_input import MAX_PARTS, Location
 from playground.conformance.values import is_integer, is_number
 from playground.protocols.agent_api import constants
 from playground.protocols.agent_api.constants import FAILED_STATUSES, FINAL_STATUSES

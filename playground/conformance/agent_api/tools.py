@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from playground.conformance.agent_api.selectors import is_not_blank, is_set, row, rule
 from playground.conformance.agent_api.stream_state import is_final, same_json
 from playground.conformance.agent_api.transcript import AgentTranscript
-from playground.conformance.response_parts import Location
 from playground.conformance.rule import Inconclusive, RuleIssue, Violation, info, must, should
+from playground.conformance.rule_input import Location
 from playground.conformance.shape import (
     MISSING,
     Place,
