@@ -186,7 +186,7 @@ def data_json(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 
 def _data(t: AgentTranscript) -> Iterator[Place]:
-    """Select the data of each event of a stream, as text: whether it marks no end."""
+    """Select each event of a stream: whether it is anything else than the marker [DONE]."""
     if t.http_response.streamed:
         yield from ((event.seq, "", not _is_done(event)) for event in t.events)
 
