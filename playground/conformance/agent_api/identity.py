@@ -92,6 +92,6 @@ RULES = (
         "The msg_id of a content within a message is the id of the message.", must("3"),
         listed_contents,
         "msg_id is not the id of the message around this content. Set it to that id.",
-        why="It is optional within a message."),
+        why="It may be left out within a message."),
 )
 # fmt: on
