@@ -183,8 +183,9 @@ def validate_request(document: Any, version: str) -> list[RequestProblem]:
     """Return the validation problems of a request, errors first.
 
     Errors are problems that no agent could handle; every other deviation from the specification
-    is a warning, because exploring deviations is the purpose of the playground. Raises
-    `ValueError` for an unknown version.
+    is a warning, because exploring deviations is the purpose of the playground. Of the ranges of
+    parameters, the specification gives that of `n`; the others are those that models accept.
+    Raises `ValueError` for an unknown version.
     """
     versions.get_version(version)
     problems = schema_check.problems(document, schemas.load("agent-api", version, "request"))
