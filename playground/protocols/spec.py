@@ -108,7 +108,6 @@ class ProtocolSpec:
     http_call: Callable[[Target, Mapping[str, Any]], HttpCall] | None = None
     #: (document) to whether a body of an unknown protocol is a request of this one.
     is_request: Callable[[Mapping[str, Any]], bool] = lambda document: False
-
     #: (event name or None, payload, whether it was streamed) to whether a message is one of this
     #: protocol: with it, the doctor looks for its agents. None for a protocol of which the doctor
     #: has its own kind.
@@ -136,11 +135,11 @@ class ProtocolSpec:
     #: JSON Pointer to the previous queries in a request, "" if they are not sent.
     previous: str = ""
     #: Why they are not sent, or how instead, as a sentence.
-    previous_note: str = ""
+    previous_note: str = "Not sent."
     #: The name of what an agent returns for the next request, and a text for a conversation in
     #: which none did.
     session_name: str = "session"
-    session_note: str = ""
+    session_note: str = "The protocol has no sessions."
     #: Version to the slug of the agent of the playground that a request can be tried with.
     demo_agents: Mapping[str, str] = field(default_factory=dict)
     #: The schemas to begin with, on the pages of the reference.
