@@ -158,9 +158,16 @@ class Response(LiveResponse):
                         # It has no blank line after it: more may have been meant to follow.
                         undecided = bool(reason) or not self.ended
                     yield Message(
-                        frame.seq, event.event, payload, event.data, reason, False, undecided,
-                        valid, False, framed, self._decoder.is_clean,
-                    )  # fmt: skip
+                        frame.seq,
+                        event.event,
+                        payload,
+                        event.data,
+                        reason,
+                        undecided=undecided,
+                        is_utf8=valid,
+                        framed=framed,
+                        is_clean=self._decoder.is_clean,
+                    )
 
     def _document(self) -> Iterator[Message]:
         """Yield a single body; of a broken transfer only if the JSON is complete."""
@@ -171,9 +178,17 @@ class Response(LiveResponse):
             if ended or (frame.kind is FrameKind.ERROR and is_json(text, self._max_depth)):
                 payload, reason, undecided = self._decode(text, document=True, utf8=valid)
                 yield Message(
-                    frame.seq, None, payload, text, reason, True, undecided,
-                    valid, has_bom, True, self._decoder.is_clean,
-                )  # fmt: skip
+                    frame.seq,
+                    None,
+                    payload,
+                    text,
+                    reason,
+                    document=True,
+                    undecided=undecided,
+                    is_utf8=valid,
+                    has_bom=has_bom,
+                    is_clean=self._decoder.is_clean,
+                )
                 return
 
     def _decode(
