@@ -88,7 +88,7 @@ def run_facts(run: Run, frames: Iterable[Frame] | None = None) -> RunFacts:
     an agent's data.
     """
     reader = exchange_for(run)
-    assembler = registry.assembler(run.protocol)
+    assembler = run.spec.assembler()
     timed_events: list[TimedEvent] = []
     failures: list[str] = []
     failure_text = ""

@@ -82,7 +82,7 @@ def _script_operation(row: ProtocolSpec, operation: Operation) -> dict[str, Any]
 def _fresh(row: ProtocolSpec, operation: Operation, version: str) -> dict[str, Any]:
     if operation.new_request is not None:
         return operation.new_request(version)
-    return row.new_request(version, TEXT, True)
+    return row.new_request(version, TEXT, streaming=True)
 
 
 def _form(protocol: str, row: ProtocolSpec) -> ProtocolForm:

@@ -281,7 +281,7 @@ def _body_kind(run: Run, evidence: Evidence) -> str:
         return "Event stream without a result"
     is_cut = run.bytes > MAX_BODY and evidence.text.lstrip()[:1] in ("{", "[")
     if evidence.messages or is_cut:
-        return f"JSON, but not {registry.response_name(run.protocol)}"
+        return f"JSON, but not {run.spec.response_name}"
     media_type = evidence.media_type[:60]
     kind = "HTML page" if unreadable.is_html(evidence.text) else "Text, not JSON"
     return f"{kind} ({media_type})" if media_type else kind

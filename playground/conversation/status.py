@@ -176,10 +176,7 @@ def elapsed_ms(run: Run) -> float | None:
 
 def version_of(run: Run) -> Version:
     """Return the version of a run's protocol; one without traits if it is unknown."""
-    protocol = registry.PROTOCOLS.get(run.protocol)
-    versions = protocol.versions if protocol else ()
-    unknown = Version(run.version, run.version)
-    return next((each for each in versions if each.name == run.version), unknown)
+    return registry.version(run.protocol, run.version) or Version(run.version, run.version)
 
 
 def binding_of(run: Run) -> str:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from playground.protocols import actions, agent_api, http, mcp, nlweb, raw
 from playground.protocols.calls import HttpCall
-from playground.protocols.exchange import Assembler, Exchange, RequestProblem, Target, Version
+from playground.protocols.exchange import Exchange, RequestProblem, Target, Version
 from playground.protocols.spec import Operation, ProtocolSpec
 
 #: The protocol of runs that do an action. Not in the tables: an action's request document is
@@ -44,9 +44,7 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
                 new_request=nlweb.new_checkin,
             ),
         ),
-        new_request=lambda version, text, streaming: nlweb.new_request(
-            version, text, streaming=streaming
-        ),
+        new_request=nlweb.new_request,
         validate_request=nlweb.validate_request,
         reader=nlweb.NLWebReader,
         operation=nlweb.operation,
@@ -102,9 +100,7 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
                 missing="Enter a message: a request needs one.",
             ),
         ),
-        new_request=lambda version, text, streaming: agent_api.new_request(
-            version, text, streaming=streaming
-        ),
+        new_request=agent_api.new_request,
         validate_request=agent_api.validate_request,
         reader=agent_api.AgentAPIReader,
         assembler=agent_api.ResponseAssembler,
@@ -248,11 +244,6 @@ def choices() -> list[tuple[str, str]]:
     return [(name, row.label) for name, row in PROTOCOLS.items()]
 
 
-def assembler(protocol: str) -> Assembler:
-    """Return a new assembler of the events of one response; the default's for an unknown one."""
-    return spec(protocol).assembler()
-
-
 def versions(protocol: str) -> tuple[Version, ...]:
     """Oldest first. Raises `ValueError` for an unknown protocol."""
     return _row(PROTOCOLS, protocol, "protocol").versions
@@ -277,7 +268,7 @@ def new_request(
     protocol: str, version: str, text: str, *, streaming: bool = True
 ) -> dict[str, Any]:
     """Raises `ValueError` for an unknown name."""
-    return _row(PROTOCOLS, protocol, "protocol").new_request(version, text, streaming)
+    return _row(PROTOCOLS, protocol, "protocol").new_request(version, text, streaming=streaming)
 
 
 def await_request(
@@ -359,11 +350,6 @@ def schema_of_request(protocol: str, document: Any) -> str:
     """Return the name of the schema of a request."""
     row = PROTOCOLS.get(protocol)
     return row.operation_of(document).schema if row else "request"
-
-
-def response_name(protocol: str) -> str:
-    """Return the name of a response with its article; the default's for an unknown protocol."""
-    return spec(protocol).response_name
 
 
 def query_text(protocol: str, request: Any) -> str:

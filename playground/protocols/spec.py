@@ -53,8 +53,8 @@ class ProtocolSpec:
     versions: tuple[Version, ...]
     #: The first one is that of a document of which nothing else is known.
     operations: tuple[Operation, ...]
-    #: (version, text, streaming) to a request document.
-    new_request: Callable[[str, str, bool], dict[str, Any]]
+    #: (version, text, streaming by name) to a request document.
+    new_request: Callable[..., dict[str, Any]]
     #: (document, version) to validation problems.
     validate_request: Callable[[Any, str], list[RequestProblem]]
     #: (version) to a reader of one response.

@@ -256,7 +256,7 @@ def _of_row(protocol: str) -> Probe:
     version = row.versions[-1].name
 
     def make(target: Target, _: EvidenceByCall) -> HttpCall:
-        document = row.new_request(version, QUERY, True)
+        document = row.new_request(version, QUERY, streaming=True)
         if row.http_call:
             return row.http_call(replace(target, protocol=protocol, version=version), document)
         streaming = row.wants_stream(document)
