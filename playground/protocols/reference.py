@@ -12,21 +12,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
 from playground.protocols import schemas
-from playground.protocols.explanations import Explanation, explain_in
-from playground.protocols.json_pointer import escape, keys_of, resolve
+from playground.protocols.explanations import (
+    ELEMENT,
+    OTHER,
+    Condition,
+    Node,
+    children,
+    expanded,
+    explain_in,
+)
+from playground.protocols.json_pointer import escape, keys_of
+from playground.protocols.schema_check import Schema
 
-#: Any element of an array, and any name that a schema does not list.
-ELEMENT, OTHER = "0", "*"
-#: Limits for recursive schemas: nesting of attributes, and schemas that apply to one value.
+#: Levels of attributes in one document.
 _MAX_DEPTH = 12
-_MAX_NODES = 200
-_DEFINITIONS = "#/$defs/"
 _REQUEST = re.compile(r"(^|-)request$")
 _EVENT = re.compile(r"^event(-|$)")
 #: Keywords that limit a value, with their meaning.
@@ -42,24 +47,6 @@ _LIMITS: Mapping[str, str] = {
     "pattern": "matches {}",
     "format": "format {}",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A condition of a schema: a member with one of these values."""
-
-    #: JSON Pointer from the document.
-    pointer: str
-    #: () if any value fulfils it.
-    values: tuple[Any, ...]
-    #: Whether it is fulfilled without the member, too.
-    may_be_missing: bool = False
-    #: Whether the member must have none of the values.
-    is_negated: bool = False
-
-    @property
-    def name(self) -> str:
-        return keys_of(self.pointer)[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +130,9 @@ class Reference:
     protocol: str
     version: str
     documents: tuple[Document, ...]
-    _trees: Mapping[str, _Place] = field(repr=False)
+    _roots: Mapping[str, Schema] = field(repr=False)
+    #: The references of each document to others, as (pointer, document).
+    _references: Mapping[str, Sequence[tuple[str, str]]] = field(repr=False)
 
     def document(self, name: str) -> Document | None:
         return next((each for each in self.documents if each.name == name), None)
@@ -166,36 +155,18 @@ class Reference:
         described has the nearest place above it, at the last the document itself: its pointer is
         "". With `is_exact` it has none. Empty for a document that does not exist.
         """
-        if document not in self._trees:
+        if document not in self._roots:
             return ()
-        places = {(document, ""): self._trees[document]}
+        root = self._roots[document]
+        nodes = [Node.of(root, document)]
         for key in keys_of(pointer):
-            below: dict[tuple[str, str], _Place] = {}
-            for at, place in self._with_references(places):
-                name = next((n for n in _keys_for(key, place) if n in place.below), None)
-                if name is not None:
-                    below[at[0], f"{at[1]}/{escape(name)}"] = place.below[name]
+            below = children(expanded(root, nodes), key)
+            if not below and is_exact:
+                return ()
             if not below:
-                if is_exact:
-                    return ()
                 break
-            # A name that is listed anywhere is not an extension.
-            listed = {at: place for at, place in below.items() if not at[1].endswith("/*")}
-            places = listed or below
-        return tuple(dict.fromkeys(self._described(*at) for at in places))
-
-    def _with_references(
-        self, places: Mapping[tuple[str, str], _Place]
-    ) -> Iterator[tuple[tuple[str, str], _Place]]:
-        """Yield places and the documents that they refer to, each once."""
-        waiting, seen = list(places.items()), set(places)
-        while waiting:
-            at, place = waiting.pop(0)
-            yield at, place
-            for name in place.refers_to:
-                if name in self._trees and (name, "") not in seen:
-                    seen.add((name, ""))
-                    waiting.append(((name, ""), self._trees[name]))
+            nodes = below
+        return tuple(dict.fromkeys(self._described(each.document, each.pointer) for each in nodes))
 
     def _described(self, document: str, pointer: str) -> tuple[str, str]:
         """Return a place that has an anchor: this one or the nearest above it."""
@@ -222,36 +193,11 @@ class Reference:
             name, above = waiting.pop(0)
             if name == part:
                 return above
-            for pointer, place in _places_of(self._trees[name]):
-                for other in place.refers_to:
-                    if other not in seen and other in self._trees:
-                        seen.add(other)
-                        waiting.append((other, above + pointer))
+            for pointer, other in self._references[name]:
+                if other not in seen:
+                    seen.add(other)
+                    waiting.append((other, above + pointer))
         return None
-
-
-@dataclass(slots=True)
-class _Place:
-    """A place in a document: all schemas that apply there."""
-
-    nodes: list[_Node]
-    below: dict[str, _Place] = field(default_factory=dict)
-
-    @property
-    def refers_to(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(node.document for node in self.nodes if node.document))
-
-
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """A schema that applies to a value, when these conditions apply."""
-
-    schema: Mapping[str, Any]
-    conditions: tuple[Condition, ...] = ()
-    #: Whether it is one of several forms (`anyOf`, `oneOf`).
-    is_alternative: bool = False
-    #: Name of the document that the value is; its schema is not read here.
-    document: str = ""
 
 
 @lru_cache(maxsize=32)
@@ -262,28 +208,29 @@ def reference(protocol: str, version: str) -> Reference:
     return read_reference(protocol, version, roots)
 
 
-def read_reference(
-    protocol: str, version: str, roots: Mapping[str, Mapping[str, Any]]
-) -> Reference:
+def read_reference(protocol: str, version: str, roots: Mapping[str, Schema]) -> Reference:
     """Return the reference of schemas by their names."""
-    trees = {name: _Reader(name, roots).place([_Node(root)], "", 0) for name, root in roots.items()}
-    alternatives = {name: tree.refers_to for name, tree in trees.items()}
-    parts = {
-        other
-        for name, tree in trees.items()
-        for pointer, place in _places_of(tree)
-        for other in place.refers_to
-        if other != name and (pointer or not alternatives[name])
+    places = {name: dict(_places(root, [Node.of(root, name)])) for name, root in roots.items()}
+    references = {
+        name: [(at, other) for at, nodes in found.items() for other in _documents_of(nodes)]
+        for name, found in places.items()
     }
-    kinds = {name: _kind(name, parts, alternatives) for name in roots}
-    explained = _Explained(protocol, version, roots)
-    documents = tuple(
-        _document(name, trees[name], kinds[name], alternatives[name], explained)
-        for name in sorted(
-            roots, key=lambda name: (_KINDS.index(kinds[name]), name != "response", name)
+    documents = [
+        Document(
+            name,
+            str(root.get("title", name)),
+            found.text if found else "",
+            found.section if found else "",
+            tuple(root.get("examples", ())),
+            _kind(name, references),
+            tuple(_attributes(root, places[name])),
+            _documents_of(places[name][""]),
         )
-    )
-    return Reference(protocol, version, documents, trees)
+        for name, root in roots.items()
+        for found in [explain_in(root, "")]
+    ]
+    documents.sort(key=lambda each: (_KINDS.index(each.kind), each.name != "response", each.name))
+    return Reference(protocol, version, tuple(documents), roots, references)
 
 
 def anchor(document: str, pointer: str) -> str:
@@ -304,99 +251,87 @@ def path_of(pointer: str) -> str:
 _KINDS = ("request", "response", "event", "document", "part")
 
 
-def _kind(name: str, parts: set[str], alternatives: Mapping[str, Sequence[str]]) -> str:
-    responses = {"response", *alternatives.get("response", ())}
+def _kind(name: str, references: Mapping[str, Sequence[tuple[str, str]]]) -> str:
     if _REQUEST.search(name):
         return "request"
-    if name in responses:
+    if name == "response" or ("", name) in references.get("response", ()):
         return "response"
     if _EVENT.search(name):
         return "event"
-    return "part" if name in parts else "document"
-
-
-@dataclass(frozen=True, slots=True)
-class _Explained:
-    protocol: str
-    version: str
-    roots: Mapping[str, Mapping[str, Any]]
-
-    def at(self, name: str, pointer: str) -> Explanation | None:
-        return explain_in(self.roots[name], pointer)
-
-    def required(self, node: _Node) -> Sequence[str]:
-        """Return the names that a schema requires, or the document that it refers to."""
-        schema = self.roots[node.document] if node.document else node.schema
-        names: Sequence[str] = schema.get("required", ())
-        return names
-
-
-def _document(
-    name: str,
-    tree: _Place,
-    kind: str,
-    alternatives: tuple[str, ...],
-    explained: _Explained,
-) -> Document:
-    found = explained.at(name, "")
-    root = explained.roots[name]
-    return Document(
-        name,
-        str(root.get("title", name)),
-        found.text if found else "",
-        found.section if found else "",
-        tuple(root.get("examples", ())),
-        kind,
-        tuple(_attributes(name, tree, "", explained)),
-        alternatives,
+    is_part = any(
+        other == name and pointer and document != name
+        for document, found in references.items()
+        for pointer, other in found
     )
+    return "part" if is_part else "document"
 
 
-def _attributes(
-    document: str, place: _Place, pointer: str, explained: _Explained
-) -> Iterator[Attribute]:
-    for name, below in place.below.items():
-        at = f"{pointer}/{escape(name)}"
+#: The schemas that apply at each place of a document, outer places first.
+_Places = Mapping[str, Sequence[Node]]
+
+
+def _places(
+    root: Schema, nodes: Sequence[Node], pointer: str = "", depth: int = 0
+) -> Iterator[tuple[str, Sequence[Node]]]:
+    found = list(expanded(root, nodes, within_document=True))
+    yield pointer, found
+    own = _own(found)
+    for name in dict.fromkeys(name for node in own for name in node.names):
+        if depth < _MAX_DEPTH:
+            at = f"{pointer}/{escape(name)}"
+            below = [each for each in children(own, name) if each.pointer == at]
+            yield from _places(root, below, at, depth + 1)
+
+
+def _own(nodes: Iterable[Node]) -> list[Node]:
+    """Return the schemas of a document itself, without the documents that it refers to."""
+    return [node for node in nodes if not node.is_reference]
+
+
+def _documents_of(nodes: Iterable[Node]) -> tuple[str, ...]:
+    """Return the names of the documents that a value may be."""
+    return tuple(dict.fromkeys(node.document for node in nodes if node.is_reference))
+
+
+def _attributes(root: Schema, places: _Places) -> Iterator[Attribute]:
+    for pointer, nodes in places.items():
+        is_described = any("description" in each.schema for each in _own(nodes))
         # An element has a row of its own if there is something to say about it.
-        if name != ELEMENT or any("description" in node.schema for node in below.nodes):
-            yield _attribute(document, at, name, place, below, explained)
-        yield from _attributes(document, below, at, explained)
+        if pointer and (is_described or not pointer.endswith(f"/{ELEMENT}")):
+            yield _attribute(root, places, pointer)
 
 
-def _attribute(
-    document: str, at: str, name: str, place: _Place, below: _Place, explained: _Explained
-) -> Attribute:
-    own = [node for node in below.nodes if not node.document]
-    elements = below.below.get(ELEMENT)
-    conditions = _conditions_of(below.nodes)
-    requiring = [node for node in place.nodes if name in explained.required(node)]
+def _attribute(root: Schema, places: _Places, pointer: str) -> Attribute:
+    nodes, elements = places[pointer], places.get(f"{pointer}/{ELEMENT}", ())
+    own, name = _own(nodes), keys_of(pointer)[-1]
+    conditions = _conditions_of(nodes)
+    around = places[pointer.rpartition("/")[0]]
+    requiring = [node for node in around if name in node.schema.get("required", ())]
     required_if = _conditions_of(node for node in requiring if not node.is_alternative)
     is_required = any(not node.is_alternative and not node.conditions for node in requiring)
     is_required |= bool(conditions and set(conditions) <= set(required_if))
-    found = explained.at(document, at)
-    default = next((node.schema["default"] for node in own if "default" in node.schema), None)
+    found = explain_in(root, pointer)
+    limits = [
+        text.format(node.schema[keyword])
+        for node in own
+        for keyword, text in _LIMITS.items()
+        if keyword in node.schema
+    ]
     return Attribute(
-        document=document,
-        pointer=at,
+        document=nodes[0].document,
+        pointer=pointer,
         name=name,
-        types=_types_of(below),
-        element_types=_types_of(elements) if elements else (),
-        refers_to=below.refers_to,
-        elements_refer_to=elements.refers_to if elements else (),
+        types=_types_of(nodes),
+        element_types=_types_of(elements),
+        refers_to=_documents_of(nodes),
+        elements_refer_to=_documents_of(elements),
         is_required=is_required,
         is_alternative=not is_required and any(node.is_alternative for node in requiring),
         conditions=conditions,
         required_if=() if is_required else required_if,
         choices=_choices_of(own),
-        limits=tuple(
-            dict.fromkeys(
-                text.format(node.schema[keyword])
-                for node in own
-                for keyword, text in _LIMITS.items()
-                if keyword in node.schema
-            )
-        ),
-        default=default,
+        limits=tuple(dict.fromkeys(limits)),
+        default=next((node.schema["default"] for node in own if "default" in node.schema), None),
         text=found.text if found else "",
         section=found.section if found else "",
         # The document that it refers to has its own example.
@@ -406,7 +341,7 @@ def _attribute(
     )
 
 
-def _conditions_of(nodes: Iterable[_Node]) -> tuple[tuple[Condition, ...], ...]:
+def _conditions_of(nodes: Iterable[Node]) -> tuple[tuple[Condition, ...], ...]:
     """Return when schemas apply, () if one of them always does."""
     found = [node.conditions for node in nodes]
     return tuple(dict.fromkeys(found)) if all(found) else ()
@@ -423,10 +358,10 @@ _TYPES: Mapping[type, str] = {
 }
 
 
-def _types_of(place: _Place) -> tuple[str, ...]:
+def _types_of(nodes: Iterable[Node]) -> tuple[str, ...]:
     """Return the types of a value, null last; () if it is a document, or of any type."""
     found: dict[str, None] = {}
-    for node in place.nodes:
+    for node in _own(nodes):
         schema = node.schema
         named = schema.get("type", [])
         names = [named] if isinstance(named, str) else list(named)
@@ -440,103 +375,10 @@ def _types_of(place: _Place) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda name: name == "null"))
 
 
-def _choices_of(nodes: Iterable[_Node]) -> tuple[Any, ...]:
+def _choices_of(nodes: Iterable[Node]) -> tuple[Any, ...]:
     """Return the allowed values, without those that other forms allow by type only."""
     found: list[Any] = []
     for node in nodes:
         listed = node.schema.get("enum", [node.schema["const"]] if "const" in node.schema else [])
         found += [value for value in listed if value not in found]
     return tuple(found)
-
-
-# Places
-
-
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Reader of one document."""
-
-    name: str
-    roots: Mapping[str, Mapping[str, Any]]
-
-    def place(self, nodes: Sequence[_Node], pointer: str, depth: int) -> _Place:
-        found = _Place(list(self._expanded(nodes, pointer)))
-        below: dict[str, list[_Node]] = {}
-        for node in found.nodes:
-            for name, schema in _members(node.schema):
-                below.setdefault(name, []).append(_Node(schema, node.conditions))
-        if depth < _MAX_DEPTH:
-            for name, children in below.items():
-                at = f"{pointer}/{escape(name)}"
-                found.below[name] = self.place(children, at, depth + 1)
-        return found
-
-    def _expanded(self, nodes: Sequence[_Node], pointer: str) -> Iterator[_Node]:
-        """Yield schemas and those that apply together with them."""
-        waiting, count = list(nodes), 0
-        while waiting and count < _MAX_NODES:
-            count += 1
-            node = waiting.pop(0)
-            yield node
-            waiting += self._parts(node, pointer)
-
-    def _parts(self, node: _Node, pointer: str) -> Iterator[_Node]:
-        schema, conditions = node.schema, node.conditions
-        if "$ref" in schema:
-            yield self._target(node, str(schema["$ref"]))
-        for part in schema.get("allOf", ()):
-            yield _Node(part, conditions, node.is_alternative)
-        for keyword in ("anyOf", "oneOf"):
-            forms = schema.get(keyword, ())
-            for form in forms:
-                yield _Node(form, conditions, node.is_alternative or len(forms) > 1)
-        if "if" in schema:
-            given = tuple(_read_conditions(schema["if"], pointer))
-            negated = tuple(replace(each, is_negated=True) for each in given)
-            for keyword, added in (("then", given), ("else", negated)):
-                if part := schema.get(keyword):
-                    yield _Node(part, (*conditions, *added), node.is_alternative)
-
-    def _target(self, node: _Node, reference: str) -> _Node:
-        """Return the schema that a reference leads to, or the document, which is not read here."""
-        name = reference.removeprefix(_DEFINITIONS)
-        name = self.name if reference == "#" else name
-        if name in self.roots:
-            return replace(node, schema={}, document=name)
-        return replace(node, schema=resolve(self.roots[self.name], reference.removeprefix("#")))
-
-
-def _members(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    yield from schema.get("properties", {}).items()
-    for keyword, name in (("items", ELEMENT), ("additionalProperties", OTHER)):
-        if isinstance(part := schema.get(keyword), Mapping) and part:
-            yield name, part
-
-
-def _read_conditions(schema: Mapping[str, Any], pointer: str) -> Iterator[Condition]:
-    """Yield the conditions of an `if`."""
-    required = schema.get("required", ())
-    properties: Mapping[str, Any] = schema.get("properties", {})
-    for name, part in properties.items():
-        at = f"{pointer}/{escape(name)}"
-        if "const" in part or "enum" in part:
-            values = tuple(part.get("enum", [part.get("const")]))
-            yield Condition(at, values, may_be_missing=name not in required)
-        else:
-            yield from _read_conditions(part, at)
-    yield from (Condition(f"{pointer}/{escape(n)}", ()) for n in required if n not in properties)
-
-
-def _keys_for(key: str, place: _Place) -> Iterator[str]:
-    """Yield the names under which a key may be described at a place, the best one first."""
-    yield key
-    if key.isdecimal():
-        yield ELEMENT
-    yield OTHER
-
-
-def _places_of(tree: _Place, pointer: str = "") -> Iterator[tuple[str, _Place]]:
-    """Yield a place and all below it, with their pointers."""
-    yield pointer, tree
-    for name, place in tree.below.items():
-        yield from _places_of(place, f"{pointer}/{escape(name)}")

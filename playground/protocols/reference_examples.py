@@ -6,8 +6,9 @@ from copy import deepcopy
 from itertools import pairwise
 from typing import Any
 
+from playground.protocols.explanations import ELEMENT, OTHER
 from playground.protocols.json_pointer import keys_of
-from playground.protocols.reference import ELEMENT, OTHER, Attribute, Reference
+from playground.protocols.reference import Attribute, Reference
 
 _NONE = object()
 #: Values where a schema has no example.

@@ -248,9 +248,9 @@ def test_a_condition_on_the_existence_of_a_member_and_one_that_may_be_missing() 
 
 def test_recursion() -> None:
     found = small(
-        node={"properties": {"child": {"$ref": "#"}, "other": {"$ref": "#/$defs/list"}}},
+        node={"properties": {"child": {"$ref": "#/$defs/node"}, "other": {"$ref": "#/$defs/list"}}},
         list={"type": "array", "items": {"$ref": "#/$defs/node"}},
-        loop={"$ref": "#/properties/a", "properties": {"a": {"$ref": "#/properties/a"}}},
+        loop={"$ref": "#/$defs/loop", "properties": {"a": {"$ref": "#/$defs/loop"}}},
     )
     assert at(found, "node", "/child").refers_to == ("node",)
     assert found.find("node", "/child/child/child") == (("node", "/child"),)
