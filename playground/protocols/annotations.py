@@ -148,8 +148,9 @@ class AnnotatedBlock:
         return self.seq + self.pieces - 1
 
 
-#: Where a document begins: keys with `*` for any, its place, and its value if that is known.
-_Mount = tuple[tuple[str, ...], SchemaPlace, Any]
+#: Where a document begins: its pointer, with `*` for an index; its place, and its value if that is
+#: known.
+_Mount = tuple[str, SchemaPlace, Any]
 _UNKNOWN = object()
 
 
@@ -378,7 +379,7 @@ class Annotator:
         document = scalars_of(text, found) if value is _UNKNOWN else value
         mounts = self._mounts(document, is_request=is_request, event=event, is_inner=bool(prefix))
         if value is _UNKNOWN:
-            mounts = [(keys, place, _UNKNOWN) for keys, place, _ in mounts]
+            mounts = _without_values(mounts)
         types = {
             part.pointer.removesuffix("/@type"): value
             for part in found.parts
@@ -386,7 +387,7 @@ class Annotator:
         }
         for count, part in enumerate(found.parts):
             if count == _MAX_CONDITIONS:
-                mounts = [(keys, place, _UNKNOWN) for keys, place, _ in mounts]
+                mounts = _without_values(mounts)
             start, end = source.span(part.start, part.end)
             annotation = Annotation(
                 start, end, _kind_of(part), part.name or "document", prefix + part.pointer
@@ -431,24 +432,20 @@ class Annotator:
         """Return where the documents in a JSON text begin, the innermost first."""
         if self._binding == "a2a":
             name = "card" if self._is_card else "message"
-            return [((), SchemaPlace("a2a", "1", name), document)]
+            return [("", SchemaPlace("a2a", "1", name), document)]
         if self._binding == "mcp" and not is_inner:
-            messages = document if isinstance(document, list) else [document]
-            prefix = ("*",) if isinstance(document, list) else ()
+            message, above = document, ""
+            if isinstance(document, list):
+                message, above = next(iter(document), None), "/*"
+            found = [(above + at, *rest) for at, *rest in self._in_message(message)]
+            found = _without_values(found) if above else found
             envelope = SchemaPlace("mcp", "1", "message")
-            found: list[_Mount] = [((), envelope, _UNKNOWN)]
-            if prefix:
-                found = [(prefix, envelope, _UNKNOWN)]
-            for message in messages[:1]:
-                for keys, place, value in self._in_message(message):
-                    known = _UNKNOWN if prefix else value
-                    found.append(((*prefix, *keys), place, known))
-            return sorted(found, key=lambda mount: -len(mount[0]))
+            return sorted([(above, envelope, _UNKNOWN), *found], key=lambda e: -e[0].count("/"))
         if self._protocol not in registry.PROTOCOLS:
             return []
         if is_request:
-            return [((), self._request_place(document), document)]
-        return [((), place, document) for place in self._response_places(document, event)]
+            return [("", self._request_place(document), document)]
+        return [("", place, document) for place in self._response_places(document, event)]
 
     def _request_place(self, document: Any) -> SchemaPlace:
         """Return the place of a request document as it is sent over HTTP."""
@@ -475,21 +472,20 @@ class Annotator:
             arguments = params.get("arguments")
             schema = registry.schema_of_request(self._protocol, arguments)
             place = SchemaPlace(self._protocol, self._version, schema)
-            yield ("params", "arguments"), place, arguments
-        for keys, value in (
-            (("result", "structuredContent"), result.get("structuredContent")),
-            (("error", "data"), error.get("data")),
+            yield "/params/arguments", place, arguments
+        for at, value in (
+            ("/result/structuredContent", result.get("structuredContent")),
+            ("/error/data", error.get("data")),
         ):
             if isinstance(value, Mapping):
                 for place in self._response_places(value):
-                    yield keys, place, value
+                    yield at, place, value
         if is_nlweb_response(result):
             for place in self._response_places(result):
                 for name in result:
-                    if name not in _MCP_MEMBERS:
-                        key = escape(name)
-                        yield ("result", key), place.below(f"/{key}"), _UNKNOWN
-                yield ("result", "_meta"), place.below("/_meta"), _UNKNOWN
+                    if name == "_meta" or name not in _MCP_MEMBERS:
+                        at = f"/{escape(name)}"
+                        yield f"/result{at}", place.below(at), _UNKNOWN
 
     # Explanations
 
@@ -507,19 +503,13 @@ class Annotator:
     def _describe(
         self, annotation: Annotation, part: JsonPart, mounts: list[_Mount], values: list[str]
     ) -> None:
-        tokens = part.pointer.split("/")[1:]
-        shapes = part.shape.split("/")[1:]
         places: list[tuple[SchemaPlace, str, Any]] = []
-        for keys, place, value in mounts:
-            count = len(keys)
-            is_within = len(tokens) >= count and all(
-                key in ("*", token) for key, token in zip(keys, tokens, strict=False)
-            )
-            if is_within:
-                rest = "".join(f"/{token}" for token in tokens[count:])
-                shape = place.pointer + "".join(f"/{token}" for token in shapes[count:])
-                places.append((place.below(rest), shape, value))
-        if len(places) > 1 and tokens and not places[0][0].pointer:
+        for at, place, value in mounts:
+            if f"{part.shape}/".startswith(f"{at}/"):
+                rest = "".join(f"/{key}" for key in part.pointer.split("/")[at.count("/") + 1 :])
+                shape = part.shape.removeprefix(at)
+                places.append((place.below(rest), place.pointer + shape, value))
+        if len(places) > 1 and part.pointer and not places[0][0].pointer:
             # The name of a member that is a document belongs to the message around it.
             places.append(places.pop(0))
         for place, shape, value in places:
@@ -614,6 +604,10 @@ def _shape(frame: Frame) -> Any:
 def _value_of(text: str) -> Any:
     """Return the value of a JSON text; `_UNKNOWN` if it is invalid or nested too deep."""
     return lenient.decode(text, _UNKNOWN, max_depth=_MAX_DEPTH)
+
+
+def _without_values(mounts: Iterable[_Mount]) -> list[_Mount]:
+    return [(at, place, _UNKNOWN) for at, place, _ in mounts]
 
 
 def _kind_of(part: JsonPart) -> AnnotationKind:
