@@ -13,6 +13,7 @@ of annotations are those of findings: see `playground.conformance.findings.Findi
 from __future__ import annotations
 
 import codecs
+import contextlib
 import enum
 import json
 import re
@@ -20,7 +21,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote_plus
 
 from playground.protocols import explanations, lenient, registry, schemas
@@ -53,7 +54,7 @@ _KIND_MEMBER = re.compile(
     rb'"(@?type|object|status|method|message_type|role|response_type)"\s*:\s*"([^"]{0,64})"'
 )
 #: Members of a result of MCP that are its own.
-_MCP_MEMBERS = frozenset({"content", "isError", "resultType", "structuredContent", "_meta"})
+_MCP_MEMBERS = frozenset({"content", "isError", "resultType", "structuredContent"})
 
 
 class AnnotationKind(enum.StrEnum):
@@ -73,8 +74,7 @@ class AnnotationKind(enum.StrEnum):
     PROBLEM = "problem"
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaPlace:
+class SchemaPlace(NamedTuple):
     """A place in a schema: protocol, version, schema and JSON Pointer."""
 
     protocol: str
@@ -87,7 +87,7 @@ class SchemaPlace:
         return f"{self.protocol}/{self.version}/{self.schema}#{self.pointer}"
 
     def below(self, pointer: str) -> SchemaPlace:
-        return SchemaPlace(self.protocol, self.version, self.schema, self.pointer + pointer)
+        return self._replace(pointer=self.pointer + pointer)
 
 
 @dataclass(slots=True)
@@ -483,7 +483,7 @@ class Annotator:
         if is_nlweb_response(result):
             for place in self._response_places(result):
                 for name in result:
-                    if name == "_meta" or name not in _MCP_MEMBERS:
+                    if name not in _MCP_MEMBERS:
                         at = f"/{escape(name)}"
                         yield f"/result{at}", place.below(at), _UNKNOWN
 
@@ -523,14 +523,11 @@ class Annotator:
         self, place: SchemaPlace, shape: str, document: Any = _UNKNOWN
     ) -> Explanation | None:
         """Return the explanation of a place; None without a schema or a description."""
-        schema = SchemaPlace(place.protocol, place.version, place.schema)
-        if document is not _UNKNOWN and not _has_conditions(*_key(schema)):
-            document = _UNKNOWN
-        if document is not _UNKNOWN:
-            return _looked_up(place, document)
-        key = (schema, shape)
+        if document is not _UNKNOWN and _has_conditions(*place[:3]):
+            return _looked_up(*place, document)
+        key = (place._replace(pointer=""), shape)
         if key not in self._explained:
-            self._explained[key] = _looked_up(place)
+            self._explained[key] = _looked_up(*place)
         return self._explained[key]
 
 
@@ -584,12 +581,6 @@ class _Source:
         if not isinstance(value, str) or len(value) + 1 != len(offsets):
             return None
         return _Source(value, array("L", (self._positions[each] for each in offsets)))
-
-
-def annotate(
-    frames: Iterable[Frame], protocol: str, binding: str, version: str
-) -> list[AnnotatedBlock]:
-    return list(Annotator(protocol, binding, version).blocks(frames))
 
 
 def _shape(frame: Frame) -> Any:
@@ -651,16 +642,11 @@ def _problem_of(
     yield Annotation(start, end, AnnotationKind.PROBLEM, name, note=note)
 
 
-def _key(place: SchemaPlace) -> tuple[str, str, str]:
-    return place.protocol, place.version, place.schema
-
-
-def _looked_up(place: SchemaPlace, document: Any = _UNKNOWN) -> Explanation | None:
-    more = () if document is _UNKNOWN else (document,)
-    try:
-        return explanations.explain(*_key(place), place.pointer, *more)
-    except ValueError:
-        return None
+def _looked_up(*args: Any) -> Explanation | None:
+    """Return what `explanations.explain` does; None without a schema."""
+    with contextlib.suppress(ValueError):
+        return explanations.explain(*args)
+    return None
 
 
 @cache

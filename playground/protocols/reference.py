@@ -2,7 +2,8 @@
 
 A reference has one document for each schema file and one attribute for each name in it. A schema
 that another one refers to by its file is a document of its own, so each attribute occurs once, and
-`Reference.find` follows the references from a location in a whole document.
+`Reference.find` follows the references from a location in a whole document. `changes` compares two
+versions, `example_request` uses one attribute.
 
 A location of an attribute is a JSON Pointer in which `0` is any element of an array and `*` any
 name that the schema does not list. Conditions in a schema (`if`) are kept as conditions.
@@ -10,8 +11,9 @@ name that the schema does not list. Conditions in a schema (`if`) are kept as co
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -27,7 +29,7 @@ from playground.protocols.explanations import (
     expanded,
     explain_in,
 )
-from playground.protocols.json_pointer import escape, keys_of
+from playground.protocols.json_pointer import escape, keys_of, resolve
 from playground.protocols.schema_check import Schema
 
 #: Levels of attributes in one document.
@@ -382,3 +384,197 @@ def _choices_of(nodes: Iterable[Node]) -> tuple[Any, ...]:
         listed = node.schema.get("enum", [node.schema["const"]] if "const" in node.schema else [])
         found += [value for value in listed if value not in found]
     return tuple(found)
+
+
+# Changes between two versions: documents and attributes
+
+#: What may change about an attribute, and how to read it.
+ASPECTS: Mapping[str, Callable[[Attribute], tuple[str, ...]]] = {
+    "type": lambda attribute: (
+        *attribute.types,
+        *attribute.refers_to,
+        *(f"elements: {name}" for name in (*attribute.element_types, *attribute.elements_refer_to)),
+    ),
+    "required": lambda attribute: (requirement(attribute),),
+    "values": lambda attribute: tuple(
+        dict.fromkeys((*map(text_of, attribute.choices), *attribute.values))
+    ),
+    "limits": lambda attribute: attribute.limits,
+    "default": lambda attribute: () if attribute.default is None else (text_of(attribute.default),),
+    "condition": lambda attribute: tuple(
+        f"{each.name} = {text_of(value)}"
+        for together in attribute.conditions
+        for each in together
+        for value in each.values
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of a document or of an attribute."""
+
+    #: "added", "removed" or a key of `ASPECTS`.
+    kind: str
+    #: Name of the document.
+    document: str
+    #: "" for the document as a whole.
+    pointer: str
+    #: Values that only the older or only the newer version has.
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    #: The meaning, in the version that has it, or in the newer one.
+    text: str = ""
+
+    @property
+    def anchor(self) -> str:
+        return anchor(self.document, self.pointer)
+
+    @property
+    def path(self) -> str:
+        """Return the path of the attribute, "" for the document as a whole."""
+        return path_of(self.pointer)
+
+
+def requirement(attribute: Attribute) -> str:
+    """Return whether an attribute is required, as a word or two."""
+    if attribute.is_required:
+        return "required"
+    if attribute.required_if:
+        return "sometimes required"
+    return "required in some forms" if attribute.is_alternative else "optional"
+
+
+def changes(older: Reference, newer: Reference) -> tuple[Change, ...]:
+    """Return the changes from one version to the next, in the order of the newer one."""
+    return tuple(_changes(older, newer))
+
+
+def _changes(older: Reference, newer: Reference) -> Iterator[Change]:
+    names = dict.fromkeys(each.name for each in (*newer.documents, *older.documents))
+    for name in names:
+        before, after = older.document(name), newer.document(name)
+        if before and after:
+            yield from _of_document(before, after)
+        elif after:
+            yield Change("added", name, "", text=after.text)
+        elif before:
+            yield Change("removed", name, "", text=before.text)
+
+
+def _of_document(before: Document, after: Document) -> Iterator[Change]:
+    old = {each.pointer: each for each in before.attributes}
+    new = {each.pointer: each for each in after.attributes}
+    for pointer, attribute in new.items():
+        if pointer not in old:
+            yield Change("added", after.name, pointer, text=attribute.text)
+            continue
+        for kind, read in ASPECTS.items():
+            was, now = read(old[pointer]), read(attribute)
+            if set(was) != set(now):
+                gone, come = _without(was, now), _without(now, was)
+                yield Change(kind, after.name, pointer, gone, come, attribute.text)
+    for pointer, attribute in old.items():
+        if pointer not in new:
+            yield Change("removed", before.name, pointer, text=attribute.text)
+
+
+def _without(values: Iterable[str], others: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(value for value in values if value not in others)
+
+
+def text_of(value: Any) -> str:
+    """Return a value of a schema as text: a string as it is, another one as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+# Example requests: the example of a document, with one attribute set
+
+_NONE = object()
+#: Values where a schema has no example.
+_BY_TYPE: dict[str, Any] = {
+    "boolean": True,
+    "integer": 1,
+    "number": 1,
+    "string": "text",
+    "array": [],
+    "object": {},
+}
+
+
+def example_request(reference: Reference, attribute: Attribute) -> dict[str, Any] | None:
+    """Return a request in which an attribute is set; it shares values with the schemas.
+
+    None if the attribute is not part of a request, has no value to set, or no name.
+    """
+    found = reference.request_location(attribute)
+    if found is None or OTHER in keys_of(attribute.pointer):
+        return None
+    name, pointer = found
+    request = _example_of(reference, name, pointer)
+    above = pointer.removesuffix(attribute.pointer)
+    if above and not _has(request, pointer):
+        part = _example_of(reference, attribute.document, attribute.pointer)
+        if part:
+            request = _with(request, keys_of(above), part)
+    for condition in next(iter((*attribute.conditions, *attribute.required_if)), ()):
+        if condition.values and not condition.is_negated:
+            keys = keys_of(above + condition.pointer)
+            request = _with(request, keys, condition.values[0])
+    if _has(request, pointer):
+        return request
+    value = _value(reference, attribute)
+    return None if value is _NONE else _with(request, keys_of(pointer), value)
+
+
+def _example_of(reference: Reference, name: str, pointer: str) -> dict[str, Any]:
+    """Return an example of a document, one that has a value at the pointer if there is one."""
+    document = reference.document(name)
+    examples = [each for each in document.examples if isinstance(each, dict)] if document else []
+    return next((each for each in examples if _has(each, pointer)), next(iter(examples), {}))
+
+
+def _value(reference: Reference, attribute: Attribute) -> Any:
+    if attribute.example is not None:
+        return attribute.example
+    if attribute.choices:
+        return attribute.choices[0]
+    if attribute.default is not None:
+        return attribute.default
+    for name in attribute.refers_to:
+        if example := _example_of(reference, name, ""):
+            return example
+    below = {
+        each.name: _value(reference, each)
+        for each in reference.attributes()
+        if each.document == attribute.document
+        and each.pointer.rpartition("/")[0] == attribute.pointer
+        and each.name not in (ELEMENT, OTHER)
+        and (each.is_required or each.example is not None)
+    }
+    if below := {name: value for name, value in below.items() if value is not _NONE}:
+        return below
+    for name in attribute.elements_refer_to:
+        if example := _example_of(reference, name, ""):
+            return [example]
+    return next((_BY_TYPE[name] for name in attribute.types if name in _BY_TYPE), _NONE)
+
+
+def _has(value: Any, pointer: str) -> bool:
+    try:
+        resolve(value, pointer)
+    except LookupError:
+        return False
+    return True
+
+
+def _with(value: Any, keys: Sequence[str], new: Any) -> Any:
+    """Return a value with another one set in it, with the objects and arrays around it."""
+    if not keys:
+        return new
+    key, *rest = keys
+    if key == ELEMENT:
+        elements = value if isinstance(value, list) else []
+        return [_with(next(iter(elements), None), rest, new), *elements[1:]]
+    members = value if isinstance(value, dict) else {}
+    return {**members, key: _with(members.get(key), rest, new)}

@@ -13,17 +13,18 @@ from playground.conformance import RULESETS, Rule
 from playground.conformance.locations import locations_of
 from playground.generated import REFERENCE_RESPONSES, read
 from playground.protocols import registry, schemas
+from playground.protocols.explanations import Condition
 from playground.protocols.reference import (
     Attribute,
-    Condition,
     Document,
     Reference,
     anchor,
+    changes,
+    example_request,
     path_of,
     reference,
+    text_of,
 )
-from playground.protocols.reference_changes import changes, text_of
-from playground.protocols.reference_examples import example_request
 from playground.protocols.registry import PROTOCOLS
 from playground.reference.rules import rule_groups
 from playground.verdicts.conformance import RULES, source_of

@@ -18,7 +18,6 @@ from playground.protocols.annotations import (
     Annotation,
     AnnotationKind,
     Annotator,
-    annotate,
 )
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Target
@@ -48,6 +47,12 @@ def event(data: Any, name: str = "") -> tuple[FrameKind, bytes]:
 
 def body(value: Any) -> tuple[FrameKind, bytes]:
     return K.BODY, value if isinstance(value, bytes) else json.dumps(value).encode()
+
+
+def annotate(
+    frames: Iterable[Frame], protocol: str, binding: str, version: str
+) -> list[AnnotatedBlock]:
+    return list(Annotator(protocol, binding, version).blocks(frames))
 
 
 def blocks(

@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from playground.protocols import schemas
-from playground.protocols.explanations import explain
+from playground.protocols.explanations import Condition, explain
 from playground.protocols.json_pointer import escape
 from playground.protocols.reference import (
     Attribute,
-    Condition,
+    Change,
     Reference,
     anchor,
+    changes,
+    example_request,
     path_of,
     read_reference,
     reference,
 )
-from playground.protocols.reference_changes import Change, changes
-from playground.protocols.reference_examples import example_request
 
 VERSIONS = schemas.versions()
 BY_VERSION = pytest.mark.parametrize("pair", VERSIONS, ids="-".join)

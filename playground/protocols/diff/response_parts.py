@@ -180,7 +180,7 @@ class _PartCollector:
 
 def _single_part(kind: str, label: str, value: Any) -> ResponsePart:
     """Return a part that a response has once."""
-    return ResponsePart(kind, label, value, (None, None, None, kind))
+    return ResponsePart(kind, label, value, (kind,))
 
 
 def _result(event: ev.Result) -> ResponsePart:
@@ -212,7 +212,7 @@ def _type(item: Mapping[str, Any]) -> str:
 
 def _text_part(kind: str, text: str) -> ResponsePart:
     label = "Text" if kind == "text" else kind[:MAX_LABEL].capitalize()
-    return ResponsePart("text", label, text, (None, None, None, ("text", kind)))
+    return ResponsePart("text", label, text, (kind,))
 
 
 def _elicitation(event: ev.Elicitation) -> ResponsePart:
@@ -242,7 +242,7 @@ def _failure(event: ev.Failure) -> ResponsePart:
 
 def _unknown(event: ev.Unknown) -> ResponsePart:
     label = _named_label("Unknown", event.name)
-    return ResponsePart("unknown", label, event.data, (None, None, None, ("unknown", event.name)))
+    return ResponsePart("unknown", label, event.data, (event.name,))
 
 
 def _message_part(message: _Message, name: str) -> ResponsePart:
@@ -251,13 +251,11 @@ def _message_part(message: _Message, name: str) -> ResponsePart:
         for (_, kind), pieces in sorted(message.parts.items())
     ]
     name_of_type = message.type or "message"
-    key = ("message", message.type, message.role)
+    key = (message.type, message.role)
     value = {
         "role": message.role, "type": message.type, "content": content, "message_id": name,
     }  # fmt: skip
-    return ResponsePart(
-        "message", name_of_type[:MAX_LABEL].capitalize(), value, (None, None, None, key)
-    )
+    return ResponsePart("message", name_of_type[:MAX_LABEL].capitalize(), value, (key,))
 
 
 def _join(pieces: list[Any]) -> Any:
@@ -273,7 +271,7 @@ def _tool(kind: str, name: str, value: Any) -> ResponsePart:
         with contextlib.suppress(ValueError, RecursionError):
             value = json_decoder.decode(value)
     label = _named_label(kind.capitalize(), name)
-    return ResponsePart(kind, label, value, (None, None, None, (kind, name)))
+    return ResponsePart(kind, label, value, (name,))
 
 
 def _named_label(kind: str, name: Any) -> str:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import enum
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from playground.protocols import lenient
 from playground.protocols.diff.ignored import skip_in_results, skip_outside
 from playground.protocols.diff.json_values import MISSING, ValueChange, Values, moved_items
-from playground.protocols.diff.matching import NumberedPart, Pair, pairs_of
 from playground.protocols.diff.response_parts import ResponsePart, response_parts
-from playground.protocols.diff.version_differences import version_explanation
 from playground.protocols.events import Event
 from playground.protocols.exchange import Version
 
@@ -121,20 +121,18 @@ def compare(
     sides = [response_parts(side.events, side.outcome) for side in (left, right)]
     numbered = [
         [
-            NumberedPart(number, part, values[part.kind == "result"].digest(part.value))
+            _NumberedPart(number, part, values[part.kind == "result"].digest(part.value))
             for number, part in enumerate(parts)
         ]
         for parts in sides
     ]
-    pairs = pairs_of(numbered[0], numbered[1])
+    pairs = _pairs(numbered[0], numbered[1])
     moved = _moved_parts(pairs, sides) if order is OrderScope.EVERYWHERE else {}
     listed = _DifferenceList()
     for pair in pairs:
-        ours, theirs = pair
+        ours = pair[0]
         if ours and (places := moved.get(ours.number)):
             listed.add(Difference("moved", ours.part.kind, ours.part.label, "", *places))
-        if ours and theirs and ours.digest == theirs.digest and not folded:
-            continue
         for found, ignored in _differences(pair, values, (left.version, right.version)):
             listed.add(found, ignored)
     counts = [sum(part.kind == "result" for part in parts) for parts in sides]
@@ -153,7 +151,7 @@ def compare_documents(
 
 
 def _moved_parts(
-    pairs: Iterable[Pair], sides: Sequence[Sequence[ResponsePart]]
+    pairs: Iterable[_Pair], sides: Sequence[Sequence[ResponsePart]]
 ) -> dict[int, tuple[int, int]]:
     """Return the parts that moved among those of their kind, by their number on the left.
 
@@ -189,16 +187,14 @@ def _ranks(parts: Sequence[ResponsePart]) -> dict[int, int]:
 
 
 def _differences(
-    pair: Pair, values: dict[bool, Values], versions: tuple[Version, Version]
+    pair: _Pair, values: dict[bool, Values], versions: tuple[Version, Version]
 ) -> Iterator[tuple[Difference, bool]]:
     """Yield the differences of a part and its counterpart, and whether each is folded."""
-    ours, theirs = (each.part if each else None for each in pair)
-    if ours is None or theirs is None:
-        yield _missing_part(ours, theirs), False
-        return
-    for change in values[ours.kind == "result"].changes(ours.value, theirs.value):
-        found = _difference(change, ours.kind, ours.label)
-        why = version_explanation(ours.kind, change.pointer, (found.left, found.right), versions)
+    part = next(each.part for each in pair if each)
+    left, right = (each.part.value if each else MISSING for each in pair)
+    for change in values[part.kind == "result"].changes(left, right):
+        found = _difference(change, part.kind, part.label)
+        why = _version_explanation(part.kind, change.pointer, (found.left, found.right), versions)
         yield replace(found, expected=why), change.ignored
 
 
@@ -212,8 +208,97 @@ def _difference(change: ValueChange, kind: str, label: str) -> Difference:
     return Difference(kind_of_change, kind, label, change.pointer, left, right)
 
 
-def _missing_part(ours: ResponsePart | None, theirs: ResponsePart | None) -> Difference:
-    if ours is not None:
-        return Difference("removed", ours.kind, ours.label, "", left=ours.value)
-    assert theirs is not None
-    return Difference("added", theirs.kind, theirs.label, "", right=theirs.value)
+# Pairs of parts, whatever their order. Near-linear: parts are found by their digests and keys, and
+# never compared each with each.
+
+
+@dataclass(frozen=True, slots=True)
+class _NumberedPart:
+    """A part, its number in its response, and the digest of its value."""
+
+    number: int
+    part: ResponsePart
+    digest: bytes
+
+
+#: A part on the left and its counterpart on the right; None where there is none.
+_Pair = tuple[_NumberedPart | None, _NumberedPart | None]
+_Key = tuple[Hashable, ...]
+
+
+def _pairs(left: Sequence[_NumberedPart], right: Sequence[_NumberedPart]) -> list[_Pair]:
+    """Return every part with its counterpart, in the order of the left and then of the right.
+
+    Equal parts are paired first. Of the rest, parts of one kind are paired by the most specific key
+    that both have; several with one key in the order of their digests, so that nothing depends on
+    the order in which they were received.
+    """
+    waiting = [
+        {each.number: each for each in sorted(side, key=lambda each: each.digest)}
+        for side in (left, right)
+    ]
+    counterparts: dict[int, _NumberedPart] = {}
+    for level in (None, *range(max((len(each.part.keys) for each in (*left, *right)), default=0))):
+        ours, theirs = (_by_key(side.values(), level) for side in waiting)
+        for key in ours.keys() & theirs.keys():
+            del waiting[0][ours[key].number], waiting[1][theirs[key].number]
+            counterparts[ours[key].number] = theirs[key]
+    pairs: list[_Pair] = [(each, counterparts.get(each.number)) for each in left]
+    return [*pairs, *((None, each) for each in right if each.number in waiting[1])]
+
+
+def _by_key(parts: Iterable[_NumberedPart], level: int | None) -> dict[_Key, _NumberedPart]:
+    """Return parts by kind, key at a level (their digest for None) and number of earlier ones."""
+    counts: Counter[_Key] = Counter()
+    found: dict[_Key, _NumberedPart] = {}
+    for each in parts:
+        keys = (each.digest,) if level is None else each.part.keys[level : level + 1]
+        if keys and keys[0] is not None:
+            name = (each.part.kind, keys[0])
+            found[*name, counts[name]] = each
+            counts[name] += 1
+    return found
+
+
+# Differences that the versions of a protocol explain
+
+_QUESTION_TYPE = re.compile(r"/questions/\d+/type")
+
+
+def _version_explanation(
+    kind: str, pointer: str, values: tuple[Any, Any], versions: tuple[Version, Version]
+) -> str:
+    """Return why two values of a part differ, as a sentence, "" if no version explains it.
+
+    `kind` is that of the part, see `response_parts`; `values` and `versions` are left and right.
+    """
+    if versions[0].name == versions[1].name:
+        return ""
+    own = {f"/{name}" for version in versions for name in _trait(version, "version_fields")}
+    if kind == "metadata" and pointer in own:
+        return f"Each response names its own version: {versions[0].label} and {versions[1].label}."
+    if kind == "question" and _QUESTION_TYPE.fullmatch(pointer):
+        return _only_one_has("question_types", "type of question", values, versions)
+    if kind == "failure" and pointer == "/code":
+        return _only_one_has("error_codes", "error code", values, versions)
+    return ""
+
+
+def _only_one_has(
+    trait: str, what: str, values: tuple[Any, Any], versions: tuple[Version, Version]
+) -> str:
+    """Explain a value that its own version defines and the other one does not."""
+    for value, own, other in (
+        (values[0], versions[0], versions[1]),
+        (values[1], versions[1], versions[0]),
+    ):
+        name = lenient.text(value)
+        if name in _trait(own, trait) and name not in _trait(other, trait):
+            return f"{other.label} has no {what} {name}."
+    return ""
+
+
+def _trait(version: Version, name: str) -> tuple[str, ...]:
+    traits: Mapping[str, Any] = version.traits
+    found = traits.get(name, ())
+    return tuple(found) if isinstance(found, tuple | list) else ()
