@@ -256,6 +256,21 @@ class TestMcp:
         (block,) = blocks(body([message]), sent_as=MCP)
         assert places(block)["/0/jsonrpc"] == "mcp/1/message#/jsonrpc"
 
+    def test_the_answers_in_an_array_of_messages_may_differ(self) -> None:
+        actions = ({"protocol": "MCP", "tool": "x"}, {"protocol": "HTTP", "method": "POST"})
+        messages = [
+            {"result": {"structuredContent": {"results": [{"actions": [each]}]}}}
+            for each in actions
+        ]
+        (block,) = blocks(body(messages), sent_as=MCP)
+        pointer = "/1/result/structuredContent/results/0/actions/0/method"
+        assert at(block, pointer).explanation is not None
+
+    def test_a_name_that_begins_like_that_of_an_answer(self) -> None:
+        result = {"structuredContent": ANSWER, "structuredContents": ANSWER}
+        (block,) = blocks(body({"result": result}), sent_as=MCP)
+        assert places(block)["/result/structuredContents"].startswith("mcp/1/message#")
+
 
 class TestOthers:
     def test_agent_api(self) -> None:

@@ -52,7 +52,12 @@ SCHEMA: dict[str, Any] = {
         },
         "part": {"$ref": "#/$defs/part"},
         "own": {"description": "Of its own.", "$ref": "#/$defs/part"},
+        "numbered": {"description": "With a section.", "x-section": "3"},
     },
+    "allOf": [
+        {"additionalProperties": {"description": "Any name."}},
+        {"properties": {"late": {"description": "Listed later."}}},
+    ],
     "$defs": {
         "part": {
             "description": "A part.",
@@ -71,6 +76,10 @@ SCHEMA: dict[str, Any] = {
         # The section of the nearest schema counts, and the description beside a reference.
         ("/part/part/size", "size", "Size.", "2"),
         ("/own", "own", "Of its own.", "1"),
+        ("/numbered", "numbered", "With a section.", "3"),
+        # A name that is listed anywhere is not an extension.
+        ("/late", "late", "Listed later.", "1"),
+        ("/other", "other", "Any name.", "1"),
     ],
 )
 def test_the_parts_of_a_schema(pointer: str, name: str, text: str, section: str) -> None:

@@ -204,6 +204,30 @@ def test_what_a_part_requires_is_required_where_it_is_used() -> None:
     assert at(found, "thing", "/part").example is None
 
 
+def test_what_several_forms_require_and_refer_to() -> None:
+    found = small(
+        thing={
+            "properties": {"a": {"type": "string"}, "b": {"$ref": "#/$defs/other"}},
+            "anyOf": [{"required": ["a"]}],
+            "additionalProperties": {
+                "anyOf": [
+                    {"items": {"type": "integer", "description": "An element."}},
+                    {"additionalProperties": {"type": "string"}},
+                ]
+            },
+        },
+        other={"anyOf": [{"$ref": "#/$defs/third"}, {"properties": {"x": {}}}]},
+        third={"properties": {"child": {"$ref": "#/$defs/third"}}},
+    )
+    assert at(found, "thing", "/a").is_required
+    assert at(found, "thing", "/b").refers_to == ("other",)
+    assert found.attribute("thing", "/b/x") is None
+    assert at(found, "thing", "/*/0").types == ("integer",)
+    # Neither a form of a document nor what refers to itself is a part.
+    kinds = {each.name: each.kind for each in found.documents}
+    assert kinds == {"thing": "document", "other": "part", "third": "document"}
+
+
 def test_conditions() -> None:
     kind = {"properties": {"kind": {"const": "a"}}, "required": ["kind"]}
     found = small(
@@ -284,6 +308,15 @@ def test_a_part_of_a_request_is_located_in_it() -> None:
     assert example_request(found, at(found, "part", "/a")) == {"list": [{"a": "x"}]}
     assert example_request(found, at(found, "part", "/b")) == {"list": [{"kind": "k", "b": True}]}
     assert example_request(found, at(found, "response", "/c")) is None
+
+
+def test_an_attribute_is_set_in_the_first_element_of_an_example() -> None:
+    entry = {"properties": {"a": {"type": "integer"}, "b": {"type": "boolean"}}}
+    root = {"properties": {"list": {"items": entry}}, "examples": [{"list": [{"a": 1}, {"a": 2}]}]}
+    found = small(request=root)
+    expected = {"list": [{"a": 1, "b": True}, {"a": 2}]}
+    assert example_request(found, at(found, "request", "/list/0/b")) == expected
+    assert found.documents[0].examples == ({"list": [{"a": 1}, {"a": 2}]},)
 
 
 def test_the_anchor_can_stand_in_a_url() -> None:

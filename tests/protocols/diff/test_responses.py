@@ -616,3 +616,13 @@ def test_every_element_of_a_list_is_paired_added_or_removed(
     assert len(left) - count["removed"] == len(right) - count["added"]
     if order is OrderScope.NOWHERE:
         assert count["removed"] + count["changed"] == (Counter(left) - Counter(right)).total()
+
+
+def test_the_order_received_does_not_change_what_is_compared() -> None:
+    one, two, three, four = ({"@type": "Step", "n": number} for number in range(4))
+    found = [
+        {(left, right) for _, _, _, left, right in rows(compare(results(one, two), other))}
+        for other in (results(three, four), results(four, three))
+    ]
+    assert found[0] == found[1]
+    assert len(found[0]) == 2
