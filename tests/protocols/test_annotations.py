@@ -269,7 +269,7 @@ class TestMcp:
     def test_a_name_that_begins_like_that_of_an_answer(self) -> None:
         result = {"structuredContent": ANSWER, "structuredContents": ANSWER}
         (block,) = blocks(body({"result": result}), sent_as=MCP)
-        assert places(block)["/result/structuredContents"].startswith("mcp/1/message#")
+        assert places(block)["/result/structuredContents/results"].startswith("mcp/1/message#")
 
 
 class TestOthers:
