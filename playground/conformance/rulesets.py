@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from playground.conformance import agent_api, json_text, mcp, transcript
+from playground.conformance import agent_api, chat_completions, json_text, mcp, transcript
 from playground.conformance.json_text import JsonTranscript
 from playground.conformance.nlweb import CONTENT_RULES, RULES
 from playground.conformance.rule import AnyTranscript, Rule
@@ -81,6 +81,10 @@ def _read_agent_api(rule_input: RuleInput) -> tuple[AnyTranscript, AnyTranscript
     return agent_api.read(rule_input), _read_json(rule_input)
 
 
+def _read_chat(rule_input: RuleInput) -> tuple[AnyTranscript, AnyTranscript]:
+    return chat_completions.read(rule_input), _read_json(rule_input)
+
+
 def _read_json(rule_input: RuleInput) -> JsonTranscript:
     texts = json_text.texts_of(rule_input.response.messages)
     return JsonTranscript(rule_input.version, tuple(texts))
@@ -100,6 +104,7 @@ _ABOUT_JSON = (
     "The JSON of a body, of each event, and of a string that holds a response: the same "
     "rules for every protocol and binding. Clients may reject or misread what they report."
 )
+_ABOUT_CHAT = "The response of a Chat Completions server, as one document or as a stream of chunks."
 _ABOUT_AGENT_API = "The response of an Agent API agent, as one document or as a stream of objects."
 
 
@@ -129,6 +134,13 @@ RULESETS: Mapping[tuple[str, str], RuleSet] = {
             _json_group([agent_api.VERSION]),
         ),
         _read_agent_api,
+    ),
+    ("chat-completions", "http"): RuleSet(
+        (
+            RuleGroup("Chat Completions", "chat-completions", chat_completions.RULES, _ABOUT_CHAT),
+            _json_group([chat_completions.VERSION]),
+        ),
+        _read_chat,
     ),
 }
 _EMPTY = RuleSet((), lambda _: ())

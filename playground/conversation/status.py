@@ -127,7 +127,7 @@ _PROMISE_LABELS = {
 
 
 def is_unterminated(run: Run) -> bool:
-    """Return whether a complete transfer lacks the `complete` event (NLWeb 0.55 section 6)."""
+    """Return whether a complete transfer lacks the event that ends a response."""
     is_answer = run.declares_end and run.outcome == "answer"
     return is_answer and run.state == RunState.COMPLETED and not run.terminated
 

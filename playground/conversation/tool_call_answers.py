@@ -1,4 +1,4 @@
-"""Tool calls of the Agent API: messages that hold them, and answers to those of the client."""
+"""Tool calls: messages that hold them, and answers to those of the client."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from playground.engine.request import PreparedRequest
 from playground.engine.runs import RunParent, create_run
 from playground.models import Run, RunKind
 from playground.models.rows import owner_of
-from playground.protocols.agent_api.requests import approval_message, output_message
+from playground.protocols.agent_api.requests import approval_message
 from playground.ui.calls import shown_call
 from playground.ui.helpers import get_run, room_problem
 
@@ -208,7 +208,8 @@ def _message(tool_call: ToolCallForm) -> dict[str, Any]:
     """Return the message that answers a call."""
     submitted = tool_call.submitted
     if not tool_call.is_approval:
-        return output_message(tool_call.waiting.event, submitted.get("output", ""))
+        spec = tool_call.run.spec
+        return spec.output_message(tool_call.waiting.event, submitted.get("output", ""))
     decision, reason = DECISIONS[submitted["decision"]], submitted.get("reason", "").strip()
     return approval_message(tool_call.waiting.event, decision, reason)
 

@@ -16,7 +16,6 @@ from playground.models import Run
 from playground.models.conversations import branch_queries, branch_to
 from playground.models.runs import TURNS
 from playground.protocols import registry
-from playground.protocols.agent_api import requests as agent_api
 from playground.protocols.events import Elicitation, EntryRef
 from playground.protocols.raw import document_of
 from playground.stored_runs import event_at
@@ -86,7 +85,8 @@ def _with_own_request_id(turn: Run, document: dict[str, Any]) -> dict[str, Any]:
 def tool_output_document(run: Run, replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the request with the outputs of the tool calls of `run`, in their order."""
     last = branch_to(run)[-1]
-    return agent_api.with_input(document_of(last.run.request), replies, last.next_session_context)
+    document = document_of(last.run.request)
+    return last.run.spec.with_messages(document, replies, last.next_session_context)
 
 
 def elicitation_at(run: Run, ref: EntryRef) -> ElicitationForm | None:

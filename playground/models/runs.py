@@ -293,7 +293,7 @@ class Run(Owned):
     @property
     def declares_end(self) -> bool:
         """Return whether its response says where it ends."""
-        return self.protocol != registry.ACTION and self.spec.declares_end
+        return self.protocol != registry.ACTION and bool(self.spec.last_event)
 
     @property
     def recipient(self) -> str:

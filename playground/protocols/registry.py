@@ -12,6 +12,12 @@ from typing import Any, TypeVar
 
 from playground.protocols import actions, agent_api, http, mcp, nlweb, raw
 from playground.protocols.calls import HttpCall
+from playground.protocols.chat_completions import requests as chat
+from playground.protocols.chat_completions.documents import (
+    ResponseAssembler as CompletionAssembler,
+)
+from playground.protocols.chat_completions.reader import ChatCompletionsReader
+from playground.protocols.chat_completions.reader import is_message as is_completion
 from playground.protocols.exchange import Exchange, RequestProblem, Target, Version
 from playground.protocols.spec import Operation, ProtocolSpec
 
@@ -70,7 +76,7 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
             "mcp": "URL of the MCP endpoint, often ending in /mcp.",
         },
         has_results=True,
-        declares_end=True,
+        last_event="complete",
         defines_errors=True,
         explained={
             "error": "failure#/error",
@@ -110,6 +116,8 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
         query_text=agent_api.text_of_request,
         session_context=agent_api.session_context,
         with_session_context=agent_api.with_session_context,
+        output_message=agent_api.output_message,
+        with_messages=agent_api.with_input,
         with_own_ids=agent_api.with_own_ids,
         wants_stream=agent_api.wants_stream,
         is_request=lambda document: "input" in document and "query" not in document,
@@ -126,6 +134,46 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
         session_note="An agent can return a session id and a response id, which the next request "
         "refers to. No turn of this conversation has returned one.",
         demo_agents={"1": "demo-agent-api"},
+    ),
+    "chat-completions": ProtocolSpec(
+        label="Chat Completions",
+        versions=chat.VERSIONS,
+        operations=(
+            Operation(
+                name="completions",
+                schema="request",
+                text="/messages",
+                missing="Enter a message: a request needs one.",
+            ),
+        ),
+        new_request=chat.new_request,
+        validate_request=chat.validate_request,
+        reader=ChatCompletionsReader,
+        assembler=CompletionAssembler,
+        operation=lambda document: "",
+        follow_up_document=chat.follow_up_document,
+        request_text=chat.text_of_request,
+        query_text=chat.query_text,
+        session_context=chat.session_context,
+        with_session_context=chat.with_session_context,
+        output_message=chat.output_message,
+        with_messages=chat.with_messages,
+        wants_stream=chat.wants_stream,
+        is_request=chat.is_request,
+        is_message=is_completion,
+        response_name="a chat completion",
+        agent_name="a Chat Completions server",
+        about="Messages to a language model, with the whole conversation in each request. The "
+        "response is the next message, whose text grows while it is streamed.",
+        url_help={"http": "Full URL, often ending in /v1/chat/completions."},
+        last_event="[DONE]",
+        explained={"error": "error#/error", "code": "error#/error/code"},
+        carried=("/messages",),
+        previous_note="Sent as messages: the server keeps none.",
+        session_name="conversation",
+        session_note="A server keeps no conversation, so each request repeats the messages so "
+        "far. No turn of this conversation has returned one.",
+        demo_agents={"1": "demo-chat-completions"},
     ),
 }
 #: The protocol of what names none.

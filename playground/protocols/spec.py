@@ -11,9 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from playground.protocols.calls import HttpCall
+from playground.protocols.events import ToolCall
 from playground.protocols.exchange import Assembler, Reader, RequestProblem, Target, Version
 from playground.protocols.nlweb.documents import AnswerAssembler
 from playground.protocols.request_form import FormSection
+
+
+def _no_tools(*_: Any) -> dict[str, Any]:
+    raise ValueError("This protocol has no calls of functions.")
 
 
 def _no_promises(*_: Any, **__: Any) -> dict[str, Any]:
@@ -97,6 +102,11 @@ class ProtocolSpec:
     with_session_context: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]] = (
         _unchanged
     )
+    #: (call of a function, its output) to the message with the output.
+    output_message: Callable[[ToolCall, str], dict[str, Any]] = _no_tools
+    #: (document, messages, session context or None) to the document of the next turn with these
+    #: messages: the outputs of all calls of a turn.
+    with_messages: Callable[..., dict[str, Any]] = _no_tools
     #: (document, id, whether a user id as well by name `with_user`) to a first request with ids of
     #: its own; None if requests have none.
     with_own_ids: Callable[..., dict[str, Any]] | None = None
@@ -123,8 +133,8 @@ class ProtocolSpec:
     url_help: Mapping[str, str] = field(default_factory=dict)
     #: Whether a response has results. Otherwise its messages are counted.
     has_results: bool = False
-    #: Whether a stream says where it ends, so that one without that may be incomplete.
-    declares_end: bool = False
+    #: The event that ends a stream, so that one without that may be incomplete; "" for none.
+    last_event: str = ""
     #: Whether the protocol defines the codes of errors.
     defines_errors: bool = False
     #: The places of the reference that explain parts of pages: `error` and `code` of a failure,

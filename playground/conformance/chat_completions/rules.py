@@ -1,0 +1,355 @@
+"""Rules of Chat Completions. Sections are the headings of the API's reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from playground.conformance.chat_completions.transcript import ChatTranscript
+from playground.conformance.rule import (
+    Rule,
+    RuleIssue,
+    Violation,
+    missing,
+    must,
+    should,
+)
+from playground.conformance.shape import (
+    Place,
+    RuleFactory,
+    integer,
+    is_array,
+    is_object,
+    is_string,
+    members,
+    one_of,
+    present,
+    those,
+)
+from playground.protocols import lenient, raw
+from playground.protocols.chat_completions.requests import wants_stream
+
+#: The only version.
+VERSION = "1"
+_CREATE, _OBJECT, _STREAMING, _ERRORS = (
+    "Create chat completion",
+    "The chat completion object",
+    "Streaming",
+    "Errors",
+)
+
+_rules = RuleFactory[ChatTranscript]("chat-completions.", (VERSION,))
+rule, row = _rules.rule, _rules.row
+
+
+# Places
+
+
+def _completions(t: ChatTranscript) -> Iterable[Place]:
+    return ((each.seq, "", each.payload) for each in t.completions)
+
+
+def _documents(t: ChatTranscript) -> Iterable[Place]:
+    return () if t.response.streamed else _completions(t)
+
+
+def _chunks(t: ChatTranscript) -> Iterable[Place]:
+    return _completions(t) if t.response.streamed else ()
+
+
+def _choices(t: ChatTranscript) -> Iterable[Place]:
+    return (place for place, _ in t.choices)
+
+
+def _errors(t: ChatTranscript) -> Iterable[Place]:
+    return (
+        (each.seq, "/error", each.members["error"])
+        for each in t.messages
+        if each.members.get("error") is not None
+    )
+
+
+_messages = members(_choices, "message")
+_deltas = members(_choices, "delta")
+
+
+def _said(t: ChatTranscript) -> Iterable[Place]:
+    """Select the message of each choice of a completion, the delta of each one of a chunk."""
+    return _deltas(t) if t.response.streamed else _messages(t)
+
+
+def _roles(t: ChatTranscript) -> Iterable[Place]:
+    """Select the role of each message; of deltas those that have one."""
+    return present(_deltas, "role")(t) if t.response.streamed else members(_messages, "role")(t)
+
+
+def _pieces(t: ChatTranscript) -> list[list[Place]]:
+    """Return the pieces of each call: in a completion the call itself."""
+    found: dict[tuple[str, str], list[Place]] = {}
+    name = "delta" if t.response.streamed else "message"
+    for (seq, pointer, choice), index in t.choices:
+        said = lenient.members(lenient.members(choice).get(name))
+        for at, call in enumerate(lenient.items(said.get("tool_calls"))):
+            key = index, str(lenient.members(call).get("index", at))
+            found.setdefault(key, []).append((seq, f"{pointer}/{name}/tool_calls/{at}", call))
+    return [*found.values()]
+
+
+def _calls(t: ChatTranscript) -> Iterable[Place]:
+    return (place for places in _pieces(t) for place in places)
+
+
+def _first_pieces(t: ChatTranscript) -> Iterable[Place]:
+    return (places[0] for places in _pieces(t))
+
+
+_usages = those(present(_completions, "usage"), lambda value: value is not None)
+
+
+def _is_text_or_null(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _is_reason(value: Any) -> bool:
+    reasons = ("stop", "length", "tool_calls", "content_filter", "function_call")
+    return value is None or value in reasons
+
+
+def _is_assistant(value: Any) -> bool:
+    return bool(value == "assistant")
+
+
+def _is_success(t: ChatTranscript) -> bool:
+    return t.response.head_seq is not None and t.response.status < 300
+
+
+@rule(
+    "reply",
+    "Requests are answered with a completion or a stream of chunks.",
+    must(_CREATE),
+    when=_is_success,
+)
+def reply(t: ChatTranscript) -> Iterator[RuleIssue]:
+    """Anything else is an error, with an HTTP error status or in mid-stream."""
+    if not t.messages:
+        yield missing(t, "The body is empty. Send a completion.", t.response.head_seq)
+    elif not t.completions and not [*_errors(t)]:
+        first = t.messages[0]
+        actual = first.reason or "The body contains no completion."
+        yield missing(t, f"{actual} Send an object with choices.", first.seq)
+
+
+@rule(
+    "content-type",
+    "Content-Type matches the body: JSON or an event stream.",
+    must(_CREATE),
+    when=lambda t: bool(t.completions),
+)
+def content_type(t: ChatTranscript) -> Iterator[RuleIssue]:
+    """Clients select their parser by it."""
+    wanted = "text/event-stream" if t.response.streamed else "application/json"
+    actual = t.response.media_type
+    if actual != wanted:
+        received = f"is {actual[:60]}" if actual else "is missing"
+        yield Violation(f"Content-Type {received}. Set it to {wanted}.", t.response.head_seq)
+
+
+@rule(
+    "stream-honoured",
+    "Responses are streamed if and only if the request asks for it.",
+    must(_CREATE),
+    when=lambda t: bool(t.completions) and raw.raw_of(t.request) is None,
+)
+def stream_honoured(t: ChatTranscript) -> Iterator[RuleIssue]:
+    """Without `stream`, a client expects one document."""
+    if t.response.streamed != wants_stream(t.request):
+        wanted = "a stream" if wants_stream(t.request) else "one document"
+        yield Violation(f"The request asks for {wanted}. Send that.", t.response.head_seq)
+
+
+@rule(
+    "data-json",
+    "The data of each event is an object, or [DONE] at the end.",
+    must(_STREAMING),
+    when=lambda t: t.response.streamed and bool(t.messages),
+)
+def data_json(t: ChatTranscript) -> Iterator[RuleIssue]:
+    """Clients decode each event by itself; comments keep a connection open."""
+    for each in t.messages:
+        if not isinstance(each.payload, dict):
+            yield Violation(
+                f"{each.reason or 'The data is not an object.'} Send a chunk.", each.seq
+            )
+        elif t.done and each.seq > t.done[0]:
+            yield Violation("This event is after [DONE]. Send [DONE] last.", each.seq)
+
+
+@rule(
+    "done",
+    "Streams end with the event [DONE].",
+    must(_STREAMING),
+    when=lambda t: t.response.streamed and bool(t.completions) and not [*_errors(t)],
+    needs_complete_response=True,
+)
+def done(t: ChatTranscript) -> Iterator[RuleIssue]:
+    """Without it, clients cannot tell the end from a connection that broke."""
+    if not t.done:
+        text = "The stream ends without [DONE]. Send the line data: [DONE] at the end."
+        yield missing(t, text, t.messages[-1].seq)
+
+
+@rule("id-same", "All chunks of a stream have the same id.", must(_STREAMING), when=_chunks)
+def id_same(t: ChatTranscript) -> Iterator[RuleIssue]:
+    """It identifies the response, not the chunk."""
+    first, *others = t.completions
+    for each in others:
+        if each.members.get("id") != first.members.get("id"):
+            text = "The id differs from that of the first chunk. Send the same one."
+            yield Violation(text, each.seq, "/id")
+
+
+@rule(
+    "finished",
+    "Each choice ends with a finish_reason.",
+    must(_OBJECT),
+    when=lambda t: any(True for _ in t.choices) and not [*_errors(t)],
+    needs_complete_response=True,
+)
+def finished(t: ChatTranscript) -> Iterator[RuleIssue]:
+    """Clients learn from it whether the text is complete, and that calls wait for their outputs."""
+    last = {index: place for place, index in t.choices}
+    ended = {index for place, index in t.choices if _reason_of(place) is not None}
+    for index, (seq, pointer, _) in last.items():
+        if index not in ended:
+            text = "The choice has no finish_reason at its end. Set it, for example to stop."
+            yield missing(t, text, seq, f"{pointer}/finish_reason")
+
+
+def _reason_of(place: Place) -> Any:
+    return lenient.members(place[2]).get("finish_reason")
+
+
+@rule(
+    "tool-arguments",
+    "The arguments of a call, put together, are a JSON object.",
+    should("Function calling"),
+    when=_calls,
+    needs_complete_response=True,
+)
+def tool_arguments(t: ChatTranscript) -> Iterator[RuleIssue]:
+    """The model writes them, so clients have to expect others; servers can constrain it."""
+    for places in _pieces(t):
+        functions = (lenient.members(lenient.members(call).get("function")) for *_, call in places)
+        arguments = "".join(lenient.text(each.get("arguments")) for each in functions)
+        if not isinstance(lenient.decode(arguments), dict):
+            text = "The arguments are not a JSON object. Send one, for example {}."
+            seq, pointer, _ = places[0]
+            yield missing(t, text, seq, f"{pointer}/function/arguments")
+
+
+@rule(
+    "usage-chunk",
+    "A stream has the usage that the request asks for.",
+    must(_STREAMING),
+    when=lambda t: (
+        t.response.streamed and bool(t.completions) and _asks_for_usage(t) and not [*_errors(t)]
+    ),
+    needs_complete_response=True,
+)
+def usage_chunk(t: ChatTranscript) -> Iterator[RuleIssue]:
+    """It is in a chunk without choices, before [DONE]: `stream_options.include_usage`."""
+    if not [*_usages(t)]:
+        last = t.messages[-1]
+        yield missing(t, "No chunk has the usage. Send one before [DONE].", last.seq, "/usage")
+
+
+def _asks_for_usage(t: ChatTranscript) -> bool:
+    return lenient.members(t.request.get("stream_options")).get("include_usage") is True
+
+
+@rule(
+    "error-status",
+    "Rejected requests have an HTTP error status and an error object.",
+    must(_ERRORS),
+    when=lambda t: t.response.status >= 400 or bool([*_rejections(t)]),
+)
+def error_status(t: ChatTranscript) -> Iterator[RuleIssue]:
+    """Clients take status 200 for success. An error in mid-stream comes too late for a status."""
+    if t.response.status < 400:
+        text = f"HTTP {t.response.status} with an error. Use an error status such as 400."
+        yield Violation(text, t.response.head_seq)
+    elif not [*_errors(t)]:
+        text = f"HTTP {t.response.status} without an error object. Send one with a message."
+        yield missing(t, text, t.response.head_seq)
+
+
+def _rejections(t: ChatTranscript) -> Iterable[Place]:
+    """Select the errors in place of a response."""
+    return () if t.completions else _errors(t)
+
+
+# fmt: off
+RULES: tuple[Rule[ChatTranscript], ...] = (
+    reply,
+    content_type,
+    stream_honoured,
+    row("object", "The object is chat.completion; in a stream it is chat.completion.chunk.",
+        must(_OBJECT),
+        members(_documents, "object"),
+        {one_of("chat.completion"): "Set object to chat.completion."},
+        (members(_chunks, "object"),
+         {one_of("chat.completion.chunk"): "Set object to chat.completion.chunk."}),
+        why="Clients for several APIs tell responses apart by it."),
+    row("members", "Completions and chunks have id, model, created and choices.", must(_OBJECT),
+        members(_completions, "id", "model"),
+        {is_string: "{name} is {actual}. Set it to a string."},
+        (members(_completions, "created"),
+         {integer(0): "created is {actual}. Set it to the seconds since 1970."}),
+        (members(_completions, "choices"), {is_array: "choices is {actual}. Send an array."}),
+        why="Typed clients reject an object that lacks one of them."),
+    row("choice-index", "Each choice has an index of 0 or more.", must(_OBJECT),
+        members(_choices, "index"), {integer(0): "Set index to an integer of 0 or more."},
+        why="Clients put the pieces of several choices together by it."),
+    row("message", "Each choice has a message; in a stream it has a delta.", must(_OBJECT),
+        _said, {is_object: "{name} is {actual}. Send an object."},
+        why="A delta may be empty, and is present all the same."),
+    row("role", "The role of the message is assistant.", must(_OBJECT),
+        _roles, {_is_assistant: "Set role to assistant."},
+        why="A following request repeats the message. In a stream only the first delta needs it."),
+    row("content", "The content of the message is text or null.", must(_OBJECT),
+        present(_said, "content", "refusal"),
+        {_is_text_or_null: "{name} is {actual}. Send a string."},
+        why="Parts are for requests; clients append the text of each delta to the text so far."),
+    row("finish-reason", "The finish_reason is one of those that the API lists.", must(_OBJECT),
+        present(_choices, "finish_reason"),
+        {_is_reason: "Set finish_reason to stop, length, tool_calls or content_filter."},
+        why="Clients stop, continue or call functions by it. It is null as long as more follows."),
+    finished,
+    row("tool-calls", "Calls have id, type and a function with a name and arguments.",
+        must("Function calling"),
+        members(_first_pieces, "id"), {is_string: "The call has no id. Set it to a string."},
+        (members(_first_pieces, "type"), {one_of("function"): "Set type to function."}),
+        (members(members(_first_pieces, "function"), "name"),
+         {is_string: "Set name to that of a function."}),
+        (present(members(_calls, "function"), "arguments"),
+         {is_string: "arguments is {actual}. Send JSON in a string."}),
+        why="The next request repeats the call, and its output names the id. In a stream the first "
+            "piece of a call has them; the others continue the arguments."),
+    tool_arguments,
+    data_json,
+    id_same,
+    done,
+    usage_chunk,
+    row("usage", "The usage has numbers of tokens.", must(_OBJECT),
+        members(_usages, "prompt_tokens", "completion_tokens", "total_tokens"),
+        {integer(0): "Set {name} to a number of tokens, 0 or more."},
+        why="Clients add them up. A chunk may have null in place of the usage."),
+    error_status,
+    row("error-object", "Errors are objects with a message, type, param and code.", must(_ERRORS),
+        _errors, {is_object: "error is {actual}. Send an object with a message."},
+        (members(_errors, "message"), {is_string: "Set message to a string."}),
+        (members(_errors, "type", "param", "code"),
+         {_is_text_or_null: "Set {name} to a string or null."}),
+        why="Programs compare type and code; param names the member of the request."),
+)
+# fmt: on

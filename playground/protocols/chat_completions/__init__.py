@@ -1,0 +1,1 @@
+"""Chat Completions: a conversation as messages, and its next message as a stream of deltas."""
