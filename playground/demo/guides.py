@@ -13,6 +13,7 @@ from django.urls import reverse
 from playground.demo.a2a.skills import SKILLS
 from playground.demo.agent_api.handlers import ROWS
 from playground.demo.agent_api.malformed import BROKEN
+from playground.demo.chat_completions import ROWS as CHAT_ROWS
 from playground.demo.examples import Example
 from playground.demo.mcp.tools import TOOLS
 
@@ -51,8 +52,14 @@ def _message(text: str, happens: str) -> Example:
     return Example(text, {"input": [message], "stream": True}, happens=happens)
 
 
-#: By guide: examples after those in the file, and a further table.
-_MORE: Mapping[str, tuple[Sequence[Example], tuple[str, str, Sequence[Example]]]] = {
+def _chat(text: str, happens: str) -> Example:
+    messages = [{"role": "user", "content": text}]
+    request = {"model": "demo", "messages": messages, "stream": True}
+    return Example(text, request, happens=happens)
+
+
+#: By guide: examples after those in the file, and further tables.
+_MORE: Mapping[str, tuple[Sequence[Example], *tuple[tuple[str, str, Sequence[Example]], ...]]] = {
     "mcp": (
         (),
         ("Tools", "Tool", [Example(tool["name"], happens=tool["description"]) for tool in TOOLS]),
@@ -65,6 +72,7 @@ _MORE: Mapping[str, tuple[Sequence[Example], tuple[str, str, Sequence[Example]]]
             [_message(f"broken: {name}", broken.happens) for name, broken in BROKEN.items()],
         ),
     ),
+    "chat-completions": ([_chat(*row) for row in CHAT_ROWS],),
     "a2a": (
         (),
         ("Skills", "Skill", [Example(each["id"], happens=each["description"]) for each in SKILLS]),
@@ -73,10 +81,10 @@ _MORE: Mapping[str, tuple[Sequence[Example], tuple[str, str, Sequence[Example]]]
 
 
 def _guide(row: Mapping[str, Any]) -> Guide:
-    examples, table = _MORE[row["slug"]]
+    examples, *tables = _MORE[row["slug"]]
     examples = (*(Example(**each) for each in row["examples"]), *examples)
     about = (row["slug"], row["title"], row["lead"], row["addresses"])
-    return Guide(*about, (("", row["column"], examples), table), row["agent"])
+    return Guide(*about, (("", row["column"], examples), *tables), row["agent"])
 
 
 GUIDES: Sequence[Guide] = tuple(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from playground.demo import jsonrpc, lists, views
+from playground.demo import chat_completions, jsonrpc, lists, views
 from playground.demo.a2a.views import a2a, card
 from playground.demo.agent_api import views as agent_api
 from playground.demo.mcp.views import mcp
@@ -24,6 +24,7 @@ urlpatterns = [
     path("a2a", a2a, name="demo-a2a"),
     path("a2a/.well-known/agent-card.json", card, name="demo-a2a-card"),
     path("agent-api", agent_api.agent_api, name="demo-agent-api"),
+    path("v1/chat/completions", chat_completions.chat_completions, name="demo-chat-completions"),
     path("scenarios/", views.page, name="demo-scenarios"),
     path("scenarios/<slug:slug>/ask", views.scenario, {"operation": "ask"}, name="demo-scenario"),
     path("scenarios/<slug:slug>/await", views.scenario, {"operation": "await"}),
@@ -34,5 +35,6 @@ urlpatterns = [
     path("scenarios", views.page),
     re_path(r"^(?P<path>(?:mcp|a2a)/.*)$", jsonrpc.not_found),
     re_path(r"^(?P<path>agent-api/.*)$", agent_api.not_found),
+    re_path(r"^(?P<path>v1/.*)$", chat_completions.not_found),
     path("<path:path>", views.not_found),
 ]

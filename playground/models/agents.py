@@ -38,7 +38,12 @@ _RESERVED = frozenset({"new"})
 _PARTS = re.compile(r"[./:?&=]+")
 
 #: Paths of the demo's agents on the origin of this playground, by slug.
-DEMOS = {"demo": "/demo", "demo-mcp": "/demo/mcp", "demo-agent-api": "/demo/agent-api"}
+DEMOS = {
+    "demo": "/demo",
+    "demo-mcp": "/demo/mcp",
+    "demo-agent-api": "/demo/agent-api",
+    "demo-chat-completions": "/demo/v1/chat/completions",
+}
 
 
 class Agent(Owned):

@@ -212,7 +212,7 @@ def id_same(t: ChatTranscript) -> Iterator[RuleIssue]:
     "finished",
     "Each choice ends with a finish_reason.",
     must(_OBJECT),
-    when=lambda t: any(True for _ in t.choices) and not [*_errors(t)],
+    when=lambda t: bool(t.choices) and not [*_errors(t)],
     needs_complete_response=True,
 )
 def finished(t: ChatTranscript) -> Iterator[RuleIssue]:

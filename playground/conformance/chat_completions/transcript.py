@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from playground.conformance.rule_input import MAX_PARTS, RuleInput, resolve_prefix
@@ -28,33 +29,28 @@ class ChatTranscript:
     #: The frames of `[DONE]`.
     done: tuple[int, ...]
 
-    @property
-    def completions(self) -> list[Message]:
-        """Return the messages that are a completion or a chunk."""
-        streamed = self.response.streamed
-        return [each for each in self.messages if is_message(each.name, each.payload, streamed)]
-
-    @property
-    def choices(self) -> Iterator[tuple[Place, Any]]:
-        """Yield each choice, and its index or, without one, its position."""
-        for message in self.completions:
-            for at, choice in enumerate(lenient.items(message.members.get("choices"))):
-                index = lenient.members(choice).get("index", at)
-                yield (message.seq, f"/choices/{at}", choice), str(index)
+    by_frame: Mapping[int | None, Message]
+    #: The messages that are a completion or a chunk.
+    completions: tuple[Message, ...]
+    #: Each choice, with its index or, without one, its position.
+    choices: tuple[tuple[Place, str], ...]
 
     def resolve_pointer(self, seq: int | None, pointer: str) -> str:
         """Return `pointer` as far as it leads through frame `seq`, plus one missing step."""
-        payload = next((each.payload for each in self.messages if each.seq == seq), None)
-        return resolve_prefix(payload, pointer) if pointer else ""
+        message = self.by_frame.get(seq)
+        return resolve_prefix(message.payload, pointer) if message and pointer else ""
 
 
 def read(rule_input: RuleInput) -> ChatTranscript:
     """Return the transcript of the last response. Never raise, whatever a server sent."""
     response = rule_input.response
     received = response.messages
-    ends = [each for each in received if each.text.strip() == sse.DONE and response.streamed]
-    others: Iterable[Message] = (each for each in received[:MAX_PARTS] if each not in ends)
-    messages = tuple(each for each in others if not each.undecided)
+    ends = [each.seq for each in received if response.streamed and each.text.strip() == sse.DONE]
+    others = (each for each in received if not response.streamed or each.text.strip() != sse.DONE)
+    messages = tuple(each for each in islice(others, MAX_PARTS) if not each.undecided)
+    completions = tuple(
+        each for each in messages if is_message(each.name, each.payload, response.streamed)
+    )
     return ChatTranscript(
         version=rule_input.version,
         request=rule_input.members,
@@ -64,5 +60,15 @@ def read(rule_input: RuleInput) -> ChatTranscript:
         and not rule_input.was_stopped,
         overflowed=len(received) > MAX_PARTS,
         messages=messages,
-        done=tuple(each.seq for each in ends),
+        done=tuple(ends),
+        by_frame={each.seq: each for each in messages},
+        completions=completions,
+        choices=tuple(_choices(completions)),
     )
+
+
+def _choices(completions: Iterable[Message]) -> Iterator[tuple[Place, str]]:
+    for message in completions:
+        for at, choice in enumerate(lenient.items(message.members.get("choices"))):
+            index = lenient.members(choice).get("index", at)
+            yield (message.seq, f"/choices/{at}", choice), str(index)

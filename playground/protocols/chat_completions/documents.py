@@ -24,6 +24,8 @@ from playground.protocols.events import (
     Unknown,
 )
 
+#: Members of a message with its reasoning, as servers in use call them.
+REASONING = ("reasoning_content", "reasoning")
 #: The kind of a content that is a piece of a call.
 CALL = "call"
 
@@ -39,6 +41,7 @@ class ResponseAssembler:
         self._calls: dict[int, list[dict[str, Any]]] = {}
         #: The choice that a message belongs to.
         self._choice_of: dict[EntryRef, int] = {}
+        self._reasoning: set[EntryRef] = set()
         self._error: dict[str, Any] = {}
         self._unknown: list[Any] = []
 
@@ -51,11 +54,13 @@ class ResponseAssembler:
         match event:
             case Content(kind=kind) if kind == CALL:
                 pass  # Its pieces are joined in the event of the call.
-            case Content(message_ref=owner, kind=kind, value=value):
-                self._add_content(self._choice_of.get(owner, 0), kind, value)
+            case Content(message_ref=owner):
+                self._add_content(self._choice_of.get(owner, 0), event)
             case Message(raw=raw):
                 index = lenient.members(raw).get("index", 0)
                 self._choice_of[ref] = index
+                if event.type == "reasoning":
+                    self._reasoning.add(ref)
                 self._choices.setdefault(index, {"index": index})
             case Status(object="response"):
                 self._response |= lenient.members(event.raw)
@@ -74,10 +79,14 @@ class ResponseAssembler:
             case Unknown(data=data):
                 self._unknown.append(data)
 
-    def _add_content(self, index: int, kind: str, value: Any) -> None:
-        name = "content" if kind == "text" else kind
-        members = value if kind == "data" and isinstance(value, Mapping) else {name: value}
-        for each, piece in members.items():
+    def _add_content(self, index: int, event: Content) -> None:
+        name = "content" if event.kind == "text" else event.kind
+        if event.message_ref in self._reasoning:
+            raw = lenient.members(event.raw)
+            said = lenient.members(raw.get("delta") or raw.get("message"))
+            name = next((each for each in REASONING if said.get(each)), REASONING[0])
+        is_data = event.kind == "data" and isinstance(event.value, Mapping)
+        for each, piece in (event.value if is_data else {name: event.value}).items():
             self._pieces.setdefault((index, each), []).append(piece)
 
     def message(self, index: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from playground.protocols import error_documents, json_decoder, lenient, sse
 from playground.protocols.agent_api.parts import canonical
-from playground.protocols.chat_completions.documents import CALL, ResponseAssembler
+from playground.protocols.chat_completions.documents import CALL, REASONING, ResponseAssembler
 from playground.protocols.events import (
     Completed,
     Content,
@@ -30,8 +30,6 @@ from playground.protocols.events import (
 
 #: Most messages of a response: choices, their reasoning and calls. What is beyond is not read.
 _MAX_MESSAGES = 1_000
-#: Members of a message with its reasoning, as servers in use call them.
-_REASONING = frozenset({"reasoning", "reasoning_content"})
 #: Reasons to finish after which the message is not complete.
 _CUT_OFF = frozenset({"length", "content_filter"})
 
@@ -215,14 +213,14 @@ class ChatCompletionsReader:
                 name, value = ("content", text) if isinstance(text, str) else ("parts", [part])
                 self._read_member(found, seq, choice, name, value, raw)
             return
-        if name in _REASONING and isinstance(value, str):
+        if name in REASONING and isinstance(value, str):
             choice.reasoning = choice.reasoning or self._begin(found, seq, choice, "reasoning")
-            ref, kind = choice.reasoning, name
+            ref, kind = choice.reasoning, "text"
         elif name in ("content", "refusal") and isinstance(value, str):
             kind = "text" if name == "content" else name
         else:
             kind, value = "data", {name: value}
-        if kind not in _REASONING:
+        if name not in REASONING or kind == "data":
             ref = choice.ref = choice.ref or self._begin(found, seq, choice)
         if ref is not None:
             at = choice.contents.setdefault(kind, len(choice.contents))

@@ -200,9 +200,9 @@ def foreign(message: Received) -> DetectedProtocol | None:
 #: In order of precedence: the more specific first.
 _DETECTORS: Sequence[Callable[[Received], DetectedProtocol | None]] = (
     json_rpc,
+    registered,
     foreign,
     agent_api,
-    registered,
     legacy_nlweb,
     nlweb,
     a2a_card,
