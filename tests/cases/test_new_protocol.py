@@ -133,7 +133,7 @@ ECHO = ProtocolSpec(
     query_text=text_of,
     wants_stream=lambda document: True,
     session_context=lambda document, returned: dict(returned) if returned else None,
-    is_request=lambda document: "messages" in document,
+    is_request=lambda document: "echo" in document,
     is_message=lambda name, payload, streamed: "piece" in lenient.members(payload),
     response_name="an Echo response",
     agent_name="an Echo agent",
@@ -273,7 +273,7 @@ async def test_it_is_saved_and_leaves_as_a_fixture(async_client: AsyncClient, ag
 
 
 def test_a_request_of_another_tool_is_recognized() -> None:
-    found = from_http_request("POST", "http://a.example/say", [], '{"messages": []}')
+    found = from_http_request("POST", "http://a.example/say", [], '{"echo": true}')
     assert (found.protocol, found.version, found.address) == ("echo", "1", "http://a.example/say")
 
 

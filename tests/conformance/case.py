@@ -32,7 +32,8 @@ def case(
 ) -> Case:
     """A row for "rule level", or "rule level-in-0.54 level-in-0.55"; "-" leaves a version out."""
     rule, *levels = rule_and_levels.split()
-    versions = ("1",) if rule.startswith("agent-api.") else ("0.54", "0.55")
+    others = ("agent-api.", "chat-completions.")
+    versions = ("1",) if rule.startswith(others) else ("0.54", "0.55")
     if len(levels) == 1:
         levels *= len(versions)
     of_version = zip(versions, levels, strict=True)
