@@ -35,16 +35,19 @@ _CLASS_FIXES: Mapping[int, str] = {
     4: "Check the request and the URL; the response body may have details.",
     5: "Check the agent’s log: it failed while processing the request.",
 }
-#: Protocols that the playground does not support: a member of their messages, its values, a name.
+#: Protocols of agents that are often taken for NLWeb: a member of their messages, its values, a
+#: name.
 _FOREIGN = (
     ("type", r"REPLY_(START|END)|[A-Z]+_BLOCK_(START|DELTA|END)", "AgentScope 2.0’s chat protocol"),
     ("type", r"RUN_(STARTED|FINISHED)|TEXT_MESSAGE_[A-Z]+", "the AG-UI protocol"),
-    ("object", r"chat\.completion(\.chunk)?", "OpenAI’s chat completions API"),
+    ("object", r"chat\.completion(\.chunk)?", "Chat Completions"),
 )
 FOREIGN_FIX = (
-    "The playground does not support it. Use the agent’s endpoint for NLWeb, MCP or the Agent API; "
+    "The playground does not support it. Use the agent’s endpoint for NLWeb, MCP, the Agent API or Chat Completions; "
     "AgentScope Runtime has the latter at /process."
 )
+#: What to do instead about those that it supports.
+_FIXES_BY_PROTOCOL = {"Chat Completions": "Set the agent’s protocol to Chat Completions."}
 #: Statuses that deny a request for want of credentials.
 DENIALS = frozenset({401, 403, 407})
 #: Description of a body that is text and neither markup nor JSON.
@@ -92,13 +95,13 @@ def unreadable_problem(
     if foreign := foreign_protocol(payload):
         cause, fix = (
             f"The {name} (HTTP {status}) is {foreign}, not NLWeb or the Agent API.",
-            FOREIGN_FIX,
+            _FIXES_BY_PROTOCOL.get(foreign, FOREIGN_FIX),
         )
     return Problem("failed", Stage.DECODE, cause, fix, detail[:QUOTED])
 
 
 def foreign_protocol(payload: Any) -> str:
-    """Return the name of a protocol that the playground does not support, "" for none."""
+    """Return the name of a protocol that is neither NLWeb nor the Agent API, "" for none."""
     members = lenient.members(payload)
     for key, values, name in _FOREIGN:
         if isinstance(value := members.get(key), str) and re.fullmatch(values, value):

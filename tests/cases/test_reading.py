@@ -183,7 +183,7 @@ def test_audio_has_one_finding() -> None:
 FOREIGN = {
     "AgentScope 2.0": (FILES / "07-agentscope2-chat.http").read_bytes(),
     "AG-UI": reply(b'data: {"type": "RUN_STARTED", "runId": "1"}\n\n', "text/event-stream"),
-    "OpenAI": reply(b'{"object": "chat.completion", "choices": []}'),
+    "Chat Completions": reply(b'{"object": "chat.completion", "choices": []}'),
 }
 
 
@@ -194,7 +194,8 @@ def test_another_protocol_is_named(name: str, arguments: tuple[str, ...]) -> Non
     assert found.ending == ("failed", "none", 3)
     (problem,) = found.of("error")
     assert name in problem["cause"]
-    assert "does not support" in problem["fix"]
+    advice = f"protocol to {name}" if name == "Chat Completions" else "does not support"
+    assert advice in problem["fix"]
     assert name in found.page
 
 

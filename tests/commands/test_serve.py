@@ -397,7 +397,11 @@ class TestSamples:
             ("demo", "Renamed", origin, "nlweb", "http", "0.55"),
             ("demo-mcp", "Renamed", f"{origin}/mcp", "nlweb", "mcp", "0.55"),
             ("demo-agent-api", "Demo Agent API", f"{origin}/agent-api", "agent-api", "http", "1"),
-        ]
+            (
+                "demo-chat-completions", "Renamed", f"{origin}/v1/chat/completions",
+                "chat-completions", "http", "1",
+            ),
+        ]  # fmt: skip
 
     def test_actions_know_the_server_of_the_demo(self) -> None:
         load_samples("http://127.0.0.1:8000/")

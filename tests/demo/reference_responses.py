@@ -32,13 +32,19 @@ def requests() -> Iterator[tuple[str, str, str, dict[str, Any]]]:
         for document in documents:
             if document.get("meta", {}).get("version", version) == version:
                 yield "demo", "nlweb", version, registry.with_version("nlweb", document, version)
-    guide = next(guide for guide in GUIDES if guide.agent == "demo-agent-api")
-    for row in guide.tables[0][2]:
-        yield guide.agent, "agent-api", "1", dict(row.request)
+    for guide in GUIDES:
+        if protocol := PROTOCOLS.get(guide.agent):
+            for row in guide.tables[0][2]:
+                yield guide.agent, protocol, "1", dict(row.request)
 
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "demo_corpus.json"
-PATHS = {"nlweb": "/demo/ask", "agent-api": "/demo/agent-api"}
+PROTOCOLS = {"demo-agent-api": "agent-api", "demo-chat-completions": "chat-completions"}
+PATHS = {
+    "nlweb": "/demo/ask",
+    "agent-api": "/demo/agent-api",
+    "chat-completions": "/demo/v1/chat/completions",
+}
 
 
 async def responses() -> list[dict[str, Any]]:
@@ -74,7 +80,7 @@ def documents_of(body: bytes, content_type: str) -> Iterator[tuple[str, Any]]:
         return
     for block in sse.Splitter().feed(body):
         event = sse.parse(block.data)
-        if not block.is_comment and event.has_data:
+        if not block.is_comment and event.has_data and event.data != sse.DONE:
             yield event.event or "", json.loads(event.data)
 
 

@@ -80,6 +80,16 @@ AGENT_API_OBJECTS = objects(
 )  # fmt: skip
 
 
+CHAT_OBJECTS = objects(
+    (
+        "object", "id", "choices", "index", "delta", "message", "role", "content", "refusal",
+        "reasoning", "tool_calls", "function", "name", "arguments", "finish_reason", "usage",
+        "error", "type", "code", "text", "messages",
+    ),
+    ("chat.completion", "chat.completion.chunk", "assistant", "stop", "length", "[DONE]", "text"),
+)  # fmt: skip
+
+
 class Spoken(NamedTuple):
     """A target and a request, and what is sent in reply."""
 
@@ -117,6 +127,8 @@ SPOKEN = {
     "tools of MCP": Spoken(Target(URL, binding="mcp"), None, MCP_MESSAGES),
     "Agent API": Spoken(Target(URL, protocol="agent-api", version="1"), {"input": []},
                         AGENT_API_OBJECTS),
+    "Chat Completions": Spoken(Target(URL, protocol="chat-completions", version="1"),
+                               {"messages": []}, CHAT_OBJECTS),
     "action over HTTP": action(protocol="HTTP", method="GET", endpoint=URL),
     "action over MCP": action(protocol="MCP", server="s", tool="t"),
     "action over A2A": action(protocol="A2A", agent_url=AGENT, skill="ask"),
@@ -214,7 +226,7 @@ def test_any_frames_in_any_order(name: str, frames: list[tuple[FrameKind, bytes]
     check(SPOKEN[name], played)
 
 
-@pytest.mark.parametrize("name", ["NLWeb 0.54", "Agent API"])
+@pytest.mark.parametrize("name", ["NLWeb 0.54", "Agent API", "Chat Completions"])
 @given(event=EVENT_NAMES, text=st.text(st.characters(), min_size=1, max_size=40))
 def test_no_text_of_an_event_vanishes(name: str, event: str | None, text: str) -> None:
     played = Recorded(SPOKEN[name])
@@ -225,8 +237,10 @@ def test_no_text_of_an_event_vanishes(name: str, event: str | None, text: str) -
     assert played.events
 
 
-@pytest.mark.parametrize("name", ["NLWeb legacy", "NLWeb 0.54", "NLWeb 0.55", "Agent API"])
-@given(document=VALUES | OBJECTS | AGENT_API_OBJECTS)
+@pytest.mark.parametrize(
+    "name", ["NLWeb legacy", "NLWeb 0.54", "NLWeb 0.55", "Agent API", "Chat Completions"]
+)
+@given(document=VALUES | OBJECTS | AGENT_API_OBJECTS | CHAT_OBJECTS)
 def test_any_request_is_checked_and_followed(name: str, document: Any) -> None:
     target = SPOKEN[name].target
     for problem in registry.validate_request(target, document):

@@ -23,6 +23,7 @@ REQUESTS = [
         for name in ("ask-request", "await-request")
     ),
     ("agent-api", "1", "request"),
+    ("chat-completions", "1", "request"),
 ]
 
 #: Keywords that `schema_check` knows, and those that constrain nothing.

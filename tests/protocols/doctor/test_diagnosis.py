@@ -356,6 +356,7 @@ class TestCalls:
             f"POST {AGENT}/mcp",
             f"POST {AGENT}",
             f"POST {AGENT}/process",
+            f"POST {AGENT}",
             "GET http://agent.example.com/.well-known/agent-card.json",
         ]
         assert json.loads(seen.calls[0].body) == {
