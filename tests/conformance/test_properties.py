@@ -100,7 +100,12 @@ OBJECTS = st.builds(
     ),
 )
 
-ANY_VALUE = {"nlweb": nlweb_values.VALUES, "mcp": MCP_VALUES, "agent-api": AGENT_VALUES}
+ANY_VALUE = {
+    "nlweb": nlweb_values.VALUES,
+    "mcp": MCP_VALUES,
+    "agent-api": AGENT_VALUES,
+    "chat-completions": AGENT_VALUES,
+}
 #: Responses of any content.
 RESPONSES = {
     "NLWeb, a stream": st.lists(

@@ -35,6 +35,8 @@ def main(arguments: list[str] | None = None) -> None:
     except ValueError as error:
         parser.error(str(error))
     python = [str(path) for path in written if path.suffix == ".py"]
+    # A long label makes lines that only the formatter divides.
+    _run("-m", "ruff", "format", "--quiet", *python)
     _run("-m", "ruff", "check", "--fix", "--quiet", *python)
     _run("-m", "ruff", "format", "--quiet", *python)
     for path in written:

@@ -357,6 +357,7 @@ class TestReference:
             *ruleset("nlweb").rules,
             *ruleset("nlweb", "mcp").groups[1].rules,
             *ruleset("agent-api").groups[0].rules,
+            *ruleset("chat-completions").groups[0].rules,
         ]
         assert rows == [rule.id for rule in every]
         text = " ".join(markup.text.split())
@@ -383,7 +384,8 @@ class TestReference:
         }
         links = [str(link.attributes["href"]) for link in markup.find("a")]
         groups = [link.removeprefix("#") for link in links if link.startswith("#rules-")]
-        assert groups == ["rules-nlweb", "rules-json", "rules-mcp", "rules-agent-api"]
+        protocols = ["nlweb", "json", "mcp", "agent-api", "chat-completions"]
+        assert groups == [f"rules-{name}" for name in protocols]
         assert set(groups) <= ids
 
 
@@ -454,7 +456,7 @@ class TestRule:
             ("nlweb/error-event",
              ["NLWeb 0.54 not in this version", "NLWeb 0.55 Must section 6.1"]),
             ("mcp/mcp.log", ["NLWeb 0.54 over MCP", "NLWeb 0.55 over MCP"]),
-            ("json/json-utf8", ["NLWeb 0.54", "NLWeb 0.55", "Agent API"]),
+            ("json/json-utf8", ["NLWeb 0.54", "NLWeb 0.55", "Agent API", "Chat Completions"]),
         ],
     )  # fmt: skip
     def test_requirements_of_each_version(

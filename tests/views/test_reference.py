@@ -51,6 +51,13 @@ def agents(db: None) -> None:
         protocol="agent-api",
         version="1",
     )
+    Agent.objects.create(
+        name="Demo Chat Completions",
+        slug="demo-chat-completions",
+        url="http://demo.example/v1/chat/completions",
+        protocol="chat-completions",
+        version="1",
+    )
 
 
 def test_every_page_and_every_link_between_them(client: Client) -> None:

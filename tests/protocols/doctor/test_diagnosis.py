@@ -364,7 +364,7 @@ class TestCalls:
             "prefer": {"streaming": False},
             "meta": {"version": "0.55"},
         }
-        assert [KEY in call.headers for call in seen.calls] == [True] * 8 + [False]
+        assert [KEY in call.headers for call in seen.calls] == [True] * 9 + [False]
         legacy = FullDiagnosis(LEGACY_TARGET, server(get_ask=OLDER))
         assert legacy.urls[0] == f"GET {AGENT}/ask?query=hello"
 
