@@ -43,8 +43,8 @@ _FOREIGN = (
     ("object", r"chat\.completion(\.chunk)?", "Chat Completions"),
 )
 FOREIGN_FIX = (
-    "The playground does not support it. Use the agent’s endpoint for NLWeb, MCP, the Agent API or Chat Completions; "
-    "AgentScope Runtime has the latter at /process."
+    "The playground does not support it. Use the agent’s endpoint for a protocol that it does; "
+    "AgentScope Runtime has the Agent API at /process."
 )
 #: What to do instead about those that it supports.
 _FIXES_BY_PROTOCOL = {"Chat Completions": "Set the agent’s protocol to Chat Completions."}

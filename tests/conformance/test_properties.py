@@ -24,7 +24,11 @@ from tests.support import nlweb_values
 from tests.support.json_values import objects, values
 
 KEYS = list(RULESETS)
-VERSIONS = {"nlweb": st.sampled_from(["0.54", "0.55"]), "agent-api": st.just("1")}
+VERSIONS = {
+    "nlweb": st.sampled_from(["0.54", "0.55"]),
+    "agent-api": st.just("1"),
+    "chat-completions": st.just("1"),
+}
 
 # Of MCP
 

@@ -27,7 +27,7 @@ from tests.support.markup import Element, read
 
 VERSIONS = schemas.versions()
 #: Versions whose requests the demo agent answers.
-TRIED = {("nlweb", "0.54"), ("nlweb", "0.55"), ("agent-api", "1")}
+TRIED = {("nlweb", "0.54"), ("nlweb", "0.55"), ("agent-api", "1"), ("chat-completions", "1")}
 PAGES = [
     reverse("references"),
     *(reverse("reference", args=pair) for pair in VERSIONS),
