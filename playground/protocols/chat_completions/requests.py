@@ -24,7 +24,7 @@ _INSTRUCTIONS = frozenset({"system", "developer"})
 Messages = list[Any]
 
 
-def new_request(version: str, text: str, streaming: bool) -> dict[str, Any]:
+def new_request(version: str, text: str, *, streaming: bool = True) -> dict[str, Any]:
     del version
     return {"model": MODEL, "messages": [_user(text)], "stream": streaming}
 
