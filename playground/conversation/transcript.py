@@ -34,14 +34,6 @@ if TYPE_CHECKING:
 WINDOW = 20
 #: Characters of a value in a change.
 MAX_VALUE = 160
-#: Members of a request that every follow-up changes.
-_CONVERSATION_STATE = (
-    "/context/prev",
-    "/context/@type",
-    "/meta/session_context",
-    "/session_id",
-    "/response_id",
-)
 _VERBS: Mapping[str, str] = {
     elicitation.ACCEPT: "Answered",
     elicitation.DECLINE: "Declined",
@@ -116,10 +108,10 @@ class TranscriptRow:
         if self.before is None or (self.run.text and self.run.text != self.before.text):
             return None
         found = Values(by_place=True).changes(self.before.request, self.run.request)
-        return next(
-            (change_of(each) for each in found if not each.pointer.startswith(_CONVERSATION_STATE)),
-            None,
-        )
+        # Every follow-up changes these.
+        carried = (*self.run.spec.carried, "/context/@type")
+        own = (each for each in found if not each.pointer.startswith(carried))
+        return next(map(change_of, own), None)
 
     @property
     def branch_number(self) -> int:
