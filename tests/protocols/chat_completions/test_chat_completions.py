@@ -17,6 +17,7 @@ from playground.protocols import registry
 from playground.stored_runs import run_facts
 from tests.cases import ask
 from tests.support.background_tasks import wait_for_tasks
+from tests.support.markup import read
 from tests.support.servers import reply, serve
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -159,9 +160,15 @@ async def test_a_turn_is_followed_up_with_words_of_the_model_and_outputs(
         response = await async_client.post(f"/runs/{run.pk}/calls/", {**place, **given})
         assert response.status_code < 400, response.content
         await wait_for_tasks()
-    second = await Run.objects.exclude(pk=run.pk).aget()
+        second = await Run.objects.exclude(pk=run.pk).aget()
+        await async_client.post(f"/runs/{second.pk}/next/", {"text": second.text})
+        await wait_for_tasks()
     output = {"role": "tool", "tool_call_id": "c1", "content": "42"}
     assert second.request == {**document, "messages": [user("a"), CALLING, output]}
+    third = await Run.objects.alatest("created_at")
+    page = await async_client.get(f"/runs/{third.pk}/")
+    # The messages so far are no difference between two turns.
+    assert "/messages/" not in read(page.content.decode()).words
 
 
 def _calls(run: Run) -> list[tuple[int, int]]:
