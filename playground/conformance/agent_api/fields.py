@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from playground.conformance.agent_api.selectors import (
@@ -196,7 +196,7 @@ def _statuses(t: AgentTranscript) -> Iterator[Place]:
 
 def _first_incomplete(t: AgentTranscript) -> Iterable[Place]:
     found = those(present(messages, "status"), lambda word: word == _MENTIONED_STATUS)
-    return [*found(t)][:1]
+    return islice(found(t), 1)
 
 
 # Names

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from playground.conformance.agent_api.stream_state import StateRule
 from playground.conformance.agent_api.transcript import AgentTranscript
 from playground.conformance.rule import Requirement, Rule, RuleIssue, Violation
 from playground.conformance.shape import MISSING, Condition, Place, RuleFactory
@@ -18,7 +19,7 @@ rule, row = _rules.rule, _rules.row
 
 
 def state_row(
-    name: str,
+    name: StateRule,
     title: str,
     requirement: Requirement,
     when: Condition[AgentTranscript],
@@ -38,7 +39,7 @@ def state_row(
     )(check)
 
 
-def reported(t: AgentTranscript, name: str, sentence: str) -> Iterator[Violation]:
+def reported(t: AgentTranscript, name: StateRule, sentence: str) -> Iterator[Violation]:
     """Yield the violations of a rule that the stream state has, with its words in a sentence."""
     for seq, pointer, words in t.stream_state.deviations[name]:
         yield Violation(sentence.format(**words), seq, pointer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -14,7 +14,7 @@ from playground.conformance import (
     ruleset,
     run_rules,
 )
-from playground.conformance.agent_api import RULES, transcript
+from playground.conformance.agent_api import RULES, stream_state, transcript
 from playground.conformance.runner import MAX_LISTED
 from playground.protocols.frames import FrameKind
 from tests.conformance.agent_api.scripts import (
@@ -38,15 +38,26 @@ from tests.conformance.scripts import ScriptedResponse, event, stream, verdicts,
 from tests.conformance.scripts import numbered as frames_of
 
 #: Rules that only the end of a stream can settle.
-OF_THE_END = {rule.id for rule in RULES if rule.needs_complete_response} | {
-    "agent-api.stream-closed"
-}
+OF_THE_END = {f"agent-api.{name}" for name in (
+    "stream-closed", "status-transitions", "nothing-after-end", "response-ended",
+    "response-id-kept", "message-ended", "sequence-increasing", "sequence-gapless",
+    "message-announced", "content-after-message", "content-after-end", "content-ended",
+    "content-index-gapless", "call-answered", "created-at-kept", "session-kept", "message-kept",
+    "message-id-kept", "content-kept", "message-ended-failed", "message-before-content",
+)}  # fmt: skip
 RICH = numbered(
     *around(*HELLO)[:-1],
     *tool("plugin_call", CALL, "t"),
     *tool("plugin_call_output", {"call_id": "c", "output": "21 C"}, "u"),
     response("completed"),
 )
+
+
+def test_to_the_end_is_what_the_end_settles() -> None:
+    """One of the rules looks for the end by hand."""
+    assert {rule.id for rule in RULES if rule.needs_complete_response} == OF_THE_END - {
+        "agent-api.stream-closed"
+    }
 
 
 @pytest.mark.parametrize("state", ["truncated", "cancelled", "interrupted", "streaming"])
@@ -77,6 +88,11 @@ def test_no_reply(frames: tuple[object, ...]) -> None:
     report = run_rules(frames, {}, "1", protocol="agent-api", state="failed")  # type: ignore[arg-type]
     assert set(report.verdicts.values()) == {Verdict.NOT_APPLICABLE}
     assert len(report.findings) == len(ruleset("agent-api").rules)
+
+
+def test_what_the_stream_state_reports_is_the_name_of_a_rule() -> None:
+    names = {f"agent-api.{name}" for name in get_args(stream_state.StateRule)}
+    assert names <= {rule.id for rule in RULES}
 
 
 def test_another_version_has_no_rules() -> None:
@@ -153,6 +169,9 @@ def test_a_call_of_an_earlier_turn() -> None:
 
 
 class TestWhatIsLarge:
+    def test_how_much_is_looked_at(self) -> None:
+        assert transcript.MAX_PARTS == stream_state.MAX_PARTS == 50_000
+
     def test_ten_thousand_violations_stay_small(self) -> None:
         pieces = [{"object": "content", "index": -1, f"x{n}": n} for n in range(10_000)]
         report = at_once(response(), *pieces).report_for("1")
