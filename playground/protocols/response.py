@@ -70,8 +70,9 @@ class LiveResponse:
         if kind is FrameKind.EVENT or kind is FrameKind.COMMENT or kind is FrameKind.TAIL:
             self.has_blocks = True
         elif kind is FrameKind.BODY:
-            self.has_body = True
-            self.body += frame.data
+            if not self.ended:
+                self.has_body = True
+                self.body += frame.data
         elif kind is FrameKind.HEAD:
             self.status, self.headers = read_head(frame.data)
             self.head_seq = frame.seq
@@ -206,7 +207,7 @@ class Response(LiveResponse):
         except (ValueError, RecursionError) as error:
             if not document:
                 return None, f"The data is not JSON: {error}.", False
-            description, _ = unreadable.describe_body(text, error, utf8=utf8)
+            description, _ = unreadable.describe_body(text, error, utf8=utf8, with_reason=True)
             return None, f"The response {description}.", False
 
 

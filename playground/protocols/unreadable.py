@@ -119,10 +119,13 @@ def is_html(body: str) -> bool:
     return bool(_HTML.match(body))
 
 
-def describe_body(body: str, error: ValueError | RecursionError, *, utf8: bool) -> tuple[str, str]:
+def describe_body(
+    body: str, error: ValueError | RecursionError, *, utf8: bool, with_reason: bool = False
+) -> tuple[str, str]:
     """Return a description of a body that is not JSON, and an excerpt as detail.
 
-    `utf8` is false if bytes had to be replaced to decode the body.
+    `utf8` is false if bytes had to be replaced to decode the body. The detail has the reason why
+    JSON is not valid; `with_reason` adds it to the description.
     """
     if not body.strip():
         return "is empty", ""
@@ -130,10 +133,11 @@ def describe_body(body: str, error: ValueError | RecursionError, *, utf8: bool) 
         return "is an HTML page, not JSON", body
     if isinstance(error, TooManyValuesError):
         return f"has more than {MAX_VALUES:,} JSON values", ""
-    where = ""
-    if isinstance(error, json.JSONDecodeError):
-        where = f" (line {error.lineno}, column {error.colno})"
     broken = "" if utf8 else ", and not valid UTF-8"
     if body.lstrip()[0] in '{["':
-        return f"is not valid JSON{where}{broken}", f"{error}\n{body[:QUOTED]}"
+        where = ""
+        if isinstance(error, json.JSONDecodeError):
+            where = f" (line {error.lineno}, column {error.colno})"
+        what = f"{broken}: {error}" if with_reason else f"{where}{broken}"
+        return f"is not valid JSON{what}", f"{error}\n{body[:QUOTED]}"
     return f"{PROSE}{broken}", body

@@ -33,6 +33,20 @@ MESSAGES: dict[str, tuple[list[Piece], list[tuple[object, ...]]]] = {
         [(BODY, b"<html>"), (END, b"")],
         [(3, None, "The response is an HTML page, not JSON.", "document")],
     ),
+    "a text": ([(BODY, b"Busy"), (END, b"")],
+               [(3, None, "The response is text, not JSON.", "document")]),
+    "a document that is cut off": (
+        [(BODY, b'{"a": "b'), (END, b"")],
+        [
+            (
+                3,
+                None,
+                "The response is not valid JSON: "
+                "Unterminated string starting at: line 1 column 7 (char 6).",
+                "document",
+            )
+        ],
+    ),
     "a document that is too deep": (
         [(BODY, b"[[[[]]]]"), (END, b"")],
         [(3, None, LARGE, "document", "undecided")],
@@ -44,6 +58,11 @@ MESSAGES: dict[str, tuple[list[Piece], list[tuple[object, ...]]]] = {
     "a part of a document": ([(BODY, b"{"), (ERROR, b"{}")], []),
     "a document that has not ended": ([(BODY, b"{}")], []),
     "an empty body": ([(END, b"")], []),
+    "a body after the end": ([(END, b""), (BODY, b"{}")], []),
+    "more of a body after the end": (
+        [(BODY, b"{}"), (END, b""), (BODY, b"x")],
+        [(3, None, {}, "document")],
+    ),
     "events": (
         [(EVENT, b"event: a\ndata: 1\n\n"), (COMMENT, b":\n\n"), (EVENT, b"data: x\n\n")],
         [
