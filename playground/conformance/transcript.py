@@ -207,7 +207,7 @@ def _read_messages(reader: NLWebReader, response: Response) -> list[Location]:
             events = reader.message(message.seq, message.name, message.text)
         is_understood = is_understood or any(type(event) is not Unknown for event in events)
         if not message.undecided:
-            items += _items(events)
+            items += _items(message, events)
     if is_whole and is_understood:
         reader.end()
     return items
@@ -219,8 +219,14 @@ def _read_payload(reader: NLWebReader, message: Message) -> Sequence[Event]:
     return reader.payload(message.seq, message.name, message.payload)
 
 
-def _items(events: Iterable[Event]) -> Iterator[Location]:
-    """Yield the results in events, except one that stands in place of a list of them."""
+def _items(message: Message, events: Iterable[Event]) -> Iterator[Location]:
+    """Yield the results in events, except one that stands in place of a list of them.
+
+    A list as the data of a `result` event is itself the result: an event has one (section 6.1).
+    """
+    if message.name == "result" and isinstance(message.payload, list):
+        yield Location(message.seq, "", message.payload)
+        return
     for event in events:
         if type(event) is Result and event.pointer is not None and event.pointer[1:] not in PARTS:
             yield Location(event.seq, event.pointer, event.item)
@@ -241,7 +247,7 @@ def read_inner(
     reader = NLWebReader(rule_input.version)
     is_document = len(pieces) == 1
     messages = tuple(each._replace(name=None, document=is_document) for each, _ in pieces)
-    items = [item for each in messages for item in _items(_read_payload(reader, each))]
+    items = [item for each in messages for item in _items(each, _read_payload(reader, each))]
     reader.end()
     return _transcript(
         response,
