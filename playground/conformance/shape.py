@@ -8,8 +8,10 @@ place to whether it keeps the rule:
         {number(0, 1): "Set progress to a number from 0 to 1, for example 0.5 for 50%."},
         why="Progress is a fraction, not a percentage and not a string."),
 
-The rule applies if a selector yields a place; if it applies more often, `when` says so. A rule that
-compares several values, or depends on their order, is a function with the decorator `rule`.
+The rule applies if a selector yields a place; if it applies more often, `when` says so. A selector
+may yield the violations alone, with the test `never`: then `when` says where the rule applies. A
+rule that compares several values, or depends on their order, is a function with the decorator
+`rule`.
 """
 
 from __future__ import annotations

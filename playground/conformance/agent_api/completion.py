@@ -13,9 +13,10 @@ from playground.conformance.agent_api.selectors import (
     messages,
     responses,
     row,
+    rule,
 )
 from playground.conformance.agent_api.transcript import AgentTranscript
-from playground.conformance.rule import info, must, should
+from playground.conformance.rule import RuleIssue, Violation, info, must, should
 from playground.conformance.shape import (
     Place,
     is_object,
@@ -78,20 +79,46 @@ def _is_figure(value: Any) -> bool:
     return value is None or isinstance(value, dict) or (is_number(value) and value >= 0)
 
 
-def _ends(t: AgentTranscript) -> Iterator[Place]:
-    """Select the end of each response that has both times: whether it is not before the begin."""
-    for seq, pointer, value in t.responses:
-        began, ended = value.get("created_at"), value.get("completed_at")
-        if is_number(began) and is_number(ended):
-            yield seq, f"{pointer}/completed_at", ended >= began
+def _timed(t: AgentTranscript) -> Iterator[Place]:
+    """Select the responses that have both times."""
+    for place in t.responses:
+        if is_number(place.value.get("created_at")) and is_number(place.value.get("completed_at")):
+            yield place
 
 
-def _sessions(t: AgentTranscript) -> Iterator[Place]:
-    """Select the sessions of responses to a request with a session: whether they are the same."""
+@rule(
+    "times-order",
+    "The completed_at of a response is not before its created_at.",
+    should(_PRACTICES),
+    when=_timed,
+)
+def times_order(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """Clients compute the latency from both."""
+    for seq, pointer, response in _timed(t):
+        if response["completed_at"] < response["created_at"]:
+            message = "completed_at is earlier than created_at. Correct one of them."
+            yield Violation(message, seq, f"{pointer}/completed_at")
+
+
+def _sessions(t: AgentTranscript) -> Iterable[Place]:
+    """Select the sessions of responses to a request with a session."""
     sent = t.request.get("session_id")
-    for seq, pointer, value in t.responses:
-        if isinstance(sent, str) and sent and value.get("session_id") is not None:
-            yield seq, f"{pointer}/session_id", value["session_id"] == sent
+    has_sent = isinstance(sent, str) and bool(sent)
+    return those(present(responses, "session_id"), is_set)(t) if has_sent else ()
+
+
+@rule(
+    "session-echoed",
+    "A response with a session_id has that of the request.",
+    should(_PRACTICES),
+    when=_sessions,
+)
+def session_echoed(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """It continues the conversation. A response may have none (section "Response Models")."""
+    for seq, pointer, session in _sessions(t):
+        if session != t.request["session_id"]:
+            message = "The session_id differs from that of the request. Return the same value."
+            yield Violation(message, seq, pointer)
 
 
 # fmt: off
@@ -130,15 +157,7 @@ RULES = (
         members(completed, "created_at", "completed_at"),
         {is_set: "{name} is missing, so clients can’t compute the duration."},
         why="They are seconds since 1970, for measuring the latency."),
-    row("times-order", "The completed_at of a response is not before its created_at.",
-        should(_PRACTICES),
-        _ends, {bool: "completed_at is earlier than created_at. Correct one of them."},
-        why="Clients compute the latency from both."),
-    row("session-echoed", "A response with a session_id has that of the request.",
-        should(_PRACTICES),
-        _sessions,
-        {bool: "The session_id differs from that of the request. Return the same value."},
-        why="It continues the conversation. A response may have none (section \"Response Models\")."
-        ),
+    times_order,
+    session_echoed,
 )
 # fmt: on

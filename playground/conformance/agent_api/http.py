@@ -185,10 +185,9 @@ def data_json(t: AgentTranscript) -> Iterator[RuleIssue]:
         yield from misframed(t.http_response)
 
 
-def _data(t: AgentTranscript) -> Iterator[Place]:
-    """Select each event of a stream: whether it is anything else than the marker [DONE]."""
+def _streamed_events(t: AgentTranscript) -> Iterator[Place]:
     if t.http_response.streamed:
-        yield from ((event.seq, "", not _is_done(event)) for event in t.events)
+        yield from ((event.seq, "", event) for event in t.events)
 
 
 def _names(t: AgentTranscript) -> Iterator[Place]:
@@ -247,7 +246,9 @@ RULES = (
     data_json,
     row("done-marker", "Streams end with the response object, without an end marker.",
         info(_STREAMING),
-        _data, {bool: "[DONE] is not part of the protocol. Remove it."},
+        _streamed_events, {
+            lambda event: not _is_done(event): "[DONE] is not part of the protocol. Remove it.",
+        },
         why="Other protocols end with [DONE]; clients of the Agent API have to ignore it."),
     row("event-names", "Events are unnamed; the object member gives the type.", info(_STREAMING),
         _names, {

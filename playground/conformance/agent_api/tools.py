@@ -16,7 +16,6 @@ from playground.conformance.shape import (
     is_given,
     is_string,
     members,
-    never,
     present,
     those,
 )
@@ -43,10 +42,10 @@ class ToolMessage(NamedTuple):
         name = self.location.value.get("call_id")
         return name if isinstance(name, str) else ""
 
-    @property
-    def place_of_id(self) -> Place:
+    def violation(self, message: str) -> Violation:
+        """Return a violation at its call_id."""
         seq, pointer, _ = self.location
-        return seq, f"{pointer}/call_id", self.call_id
+        return Violation(message, seq, f"{pointer}/call_id")
 
 
 def _tools(t: AgentTranscript) -> Iterator[ToolMessage]:
@@ -129,8 +128,14 @@ def _sent(t: AgentTranscript) -> set[str]:
     }
 
 
-def _unpaired(t: AgentTranscript) -> Iterator[Place]:
-    """Select the ids of outputs that no call before them has."""
+@rule(
+    "output-paired",
+    "Outputs follow the call with the same call_id.",
+    should("2"),
+    when=_data_of_outputs,
+)
+def output_paired(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """A call without a call_id matches any output."""
     if _has_nameless_call(t):
         return
     known = _sent(t)
@@ -138,7 +143,7 @@ def _unpaired(t: AgentTranscript) -> Iterator[Place]:
         if tool.kind in CALLS:
             known.add(tool.call_id)
         elif tool.kind not in _OPEN and tool.call_id and tool.call_id not in known:
-            yield tool.place_of_id
+            yield tool.violation("No previous call has this call_id.")
 
 
 def _has_nameless_call(t: AgentTranscript) -> bool:
@@ -151,12 +156,26 @@ def _has_nameless_call(t: AgentTranscript) -> bool:
     return bool(calls - named)
 
 
-def _repeated(tools: Iterable[ToolMessage]) -> Iterator[Place]:
-    """Select the ids that a call or an output at another place has."""
+@rule("call-id-unique", "Each call has a unique call_id.", must("2"), when=_data_of_calls)
+def call_id_unique(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """Outputs are matched to their calls by the call_id."""
+    for tool in _repeated(_calls(t)):
+        yield tool.violation("Another call has this call_id. Use each once.")
+
+
+@rule("output-unique", "Each call has at most one output.", should("2"), when=_data_of_outputs)
+def output_unique(t: AgentTranscript) -> Iterator[RuleIssue]:
+    """The output is the result of the call."""
+    for tool in _repeated(_outputs(t)):
+        yield tool.violation("Another output has this call_id. Use each once.")
+
+
+def _repeated(tools: Iterable[ToolMessage]) -> Iterator[ToolMessage]:
+    """Yield those whose call_id one at another place has."""
     slots: dict[str, tuple[str, int]] = {}
     for tool in tools:
         if tool.call_id and slots.setdefault(tool.call_id, tool.slot) != tool.slot:
-            yield tool.place_of_id
+            yield tool
 
 
 @rule(
@@ -178,8 +197,7 @@ def call_answered(t: AgentTranscript) -> Iterator[RuleIssue]:
             and tool.call_id not in answered
             and "output" not in (tool.location.value)
         ):
-            seq, pointer, _ = tool.place_of_id
-            yield Violation("This call has no output.", seq, pointer)
+            yield tool.violation("This call has no output.")
 
 
 _NOT_STRING = "{name} is {actual}. Set it to a string."
@@ -210,17 +228,9 @@ RULES = (
         (present(_data_of_outputs, "call_id"), {lambda name: name != "": _EMPTY}),
         when=_data_of_outputs,
         why="Without a call_id, an output cannot be matched to its call."),
-    row("output-paired", "Outputs follow the call with the same call_id.", should("2"),
-        _unpaired, {never: "No previous call has this call_id."}, when=_data_of_outputs,
-        why="A call without a call_id matches any output."),
-    row("call-id-unique", "Each call has a unique call_id.", must("2"),
-        lambda t: _repeated(_calls(t)),
-        {never: "Another call has this call_id. Use each once."}, when=_data_of_calls,
-        why="Outputs are matched to their calls by the call_id."),
-    row("output-unique", "Each call has at most one output.", should("2"),
-        lambda t: _repeated(_outputs(t)),
-        {never: "Another output has this call_id. Use each once."}, when=_data_of_outputs,
-        why="The output is the result of the call."),
+    output_paired,
+    call_id_unique,
+    output_unique,
     call_answered,
 )
 # fmt: on

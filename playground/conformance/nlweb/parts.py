@@ -82,11 +82,19 @@ def _is_answerable(elicitation: dict[str, Any]) -> bool:
     return questions != [] or not isinstance(text, str) or bool(text.strip())
 
 
-def _repeated_ids(t: Transcript) -> Iterator[Place]:
+@rule(
+    "question-ids-unique",
+    "Question ids are unique.",
+    (must("4.1.3"), should("4.1.3")),
+    when=_questions,
+)
+def question_ids_unique(t: Transcript) -> Iterator[RuleIssue]:
+    """Answers are assigned to their questions by the id."""
     seen: set[tuple[int | None, str]] = set()
     for seq, pointer, name in those(present(_questions, "id"), is_nonempty_text)(t):
         if (seq, name) in seen:
-            yield seq, pointer, name
+            message = f'Another question already has the id "{name[:60]}". Use a unique id.'
+            yield Violation(message, seq, pointer)
         seen.add((seq, name))
 
 
@@ -273,10 +281,7 @@ RULES = (
         {is_object: "This question is {actual}; expected an object."},
         (members(_questions, "id", "text", "type"), {is_nonempty_text: "Set {name} to a string."}),
         why="0.55 requires them; 0.54 has them in its example."),
-    row("question-ids-unique", "Question ids are unique.", (must("4.1.3"), should("4.1.3")),
-        _repeated_ids,
-        {never: 'Another question already has the id "{value}". Use a unique id.'},
-        when=_questions, why="Answers are assigned to their questions by the id."),
+    question_ids_unique,
     question_type_known,
     question_options,
     row("question-default", "The default of a question is a valid answer.", info("4.1.3"),
