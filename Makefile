@@ -119,9 +119,9 @@ lock: $(INSTALLED) ## Write both locks after a change of pyproject.toml (ARGS=--
 
 build: $(BUILT)
 
-# What Git ignores and a checkout needs, once; `make examples` generates it again.
+# What Git ignores and a checkout needs.
 generated: $(INSTALLED)
-	@$(BIN)/python -m tests.generated --missing
+	@$(BIN)/python -m tests.generated --outdated
 
 wheel: setup ## Build the sdist and the wheel in dist/
 	@test -e static/build/site/app.js || { echo "The front end was not built." >&2; exit 1; }

@@ -40,7 +40,7 @@ def take(data: Path, into: Path, tree: Path) -> None:
     with tempfile.TemporaryDirectory() as copy:
         shutil.copytree(data, copy, dirs_exist_ok=True)
         if (tree / "tests/generated.py").exists():
-            generate = [sys.executable, "-m", "tests.generated", "--missing"]
+            generate = [sys.executable, "-m", "tests.generated"]
             subprocess.run(generate, cwd=tree, check=True)
         with PlaygroundServer(Path(copy), tree=tree) as server:
             for page in site.read_all(server.url):
