@@ -17,95 +17,212 @@ and the level:
 ===============  =================================================================
 
 Absence, emptiness and type of an essential value are errors; every other problem is a warning.
+
+A request has no limit of its own, so a validation has: the members of the first `MAX_VALUES`
+values are checked, and of the entries of every array only what each one is; at most `MAX_ALIKE`
+problems are found with the entries of one array or with the unknown members of one object, and at
+most `MAX_PROBLEMS` warnings are returned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice
 from typing import Any
 
+from playground.protocols import schemas
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.json_pointer import escape, resolve
 
 Schema = Mapping[str, Any]
 
-#: Most entries of an array that are checked: a request has no limit of its own.
-MAX_ENTRIES = 1_000
+#: Most values of a document whose members are checked.
+MAX_VALUES = 20_000
+#: Most problems with the entries of one array, or with unknown members of one object.
+MAX_ALIKE = 20
+#: Most warnings about a document; errors are returned all the same.
+MAX_PROBLEMS = 200
+
+_ANYTHING: Schema = {}
+#: The sentence and the level of a problem.
+_Words = tuple[str, str]
+#: Whether a value is right, and what is said if it is not.
+_Test = tuple[Callable[[Any], bool], _Words]
 
 
-def problems(document: Any, schema: Schema) -> list[RequestProblem]:
-    """Return the problems of a document, the first at each location, in the order of the schema.
+@cache
+def load(protocol: str, version: str, name: str) -> Checker:
+    """Return what checks values by a schema. Raises like `schemas.load`."""
+    return compiled(schemas.load(protocol, version, name))
 
-    `schema` is complete in itself, as `schemas.load` returns it. Any JSON value can be checked.
+
+def compiled(schema: Schema, name: str = "The request") -> Checker:
+    """Return what checks values by a schema that is complete in itself.
+
+    `name` begins the sentences about the value.
     """
-    found: dict[str, RequestProblem] = {}
-    for problem in _problems(document, schema, schema, "", "The request"):
-        found.setdefault(problem.pointer, problem)
-    return list(found.values())
+    return Checker(schema, schema, name, {})
+
+
+def problems(document: Any, checker: Checker) -> list[RequestProblem]:
+    """Return the problems of a document, the first at each location.
+
+    Their order is that of the schema; problems in the entries of an array come after all others.
+    Any JSON value can be checked.
+    """
+    validation = Validation()
+    validation.check(document, checker)
+    return validation.problems
 
 
 def holds(condition: Schema, value: Any) -> bool:
     """Return whether a value satisfies the condition of an `if`, which has no references."""
-    return next(_problems(value, condition, condition, "", ""), None) is None
+    return compiled(condition).accepts(value)
 
 
-def _problems(
-    value: Any, schema: Schema, root: Schema, pointer: str, name: str
-) -> Iterator[RequestProblem]:
-    schema = resolved(schema, root)
-    yield from _problem_here(value, schema, pointer, name)
-    if isinstance(value, Mapping):
-        yield from _problems_of_members(value, schema, root, pointer)
-    elif isinstance(value, list) and "items" in schema:
-        for number, entry in enumerate(value[:MAX_ENTRIES]):
-            yield from _problems(entry, schema["items"], root, f"{pointer}/{number}", "This")
-    for part in schema.get("allOf", ()):
-        yield from _problems(value, part, root, pointer, name)
-    if "then" in schema and holds(schema["if"], value):
-        yield from _problems(value, schema["then"], root, pointer, name)
+class Validation:
+    """The problems of one document, whose parts can be checked by schemas of their own."""
+
+    def __init__(self) -> None:
+        self.problems: list[RequestProblem] = []
+        self._pointers: set[str] = set()
+        #: How many more values are checked.
+        self.values_left = MAX_VALUES
+        #: Arrays whose entries wait until all that is outside of arrays has been checked.
+        self._arrays: deque[tuple[list[Any], Checker, str]] = deque()
+
+    def check(self, value: Any, checker: Checker, pointer: str = "") -> None:
+        """Find the problems of the value at a JSON Pointer, the first at each location."""
+        self._check(value, checker, pointer)
+        while self._arrays:
+            entries, checker, pointer = self._arrays.popleft()
+            for number, entry in enumerate(entries):
+                if self.values_left <= 0:
+                    return
+                self._check_inside(entry, checker, f"{pointer}/{number}")
+
+    def report(self, pointer: str, message: str, level: str = "warning") -> None:
+        """Add a problem; no warning if there are too many problems."""
+        if level == "error" or len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(RequestProblem(pointer, message, level))
+
+    def _found(self, pointer: str, words: _Words) -> None:
+        if pointer not in self._pointers:
+            self._pointers.add(pointer)
+            self.report(pointer, *words)
+
+    def _check(self, value: Any, checker: Checker, pointer: str) -> None:
+        if problem := checker.problem(value):
+            self._found(pointer, problem)
+        self._check_inside(value, checker, pointer)
+
+    def _check_inside(self, value: Any, checker: Checker, pointer: str) -> None:
+        """Check what a value contains, and what it must be besides in its case."""
+        self.values_left -= 1
+        if isinstance(value, Mapping):
+            for name, token, member, absent in checker.members:
+                if name in value:
+                    self._check(value[name], member, pointer + token)
+                elif absent:
+                    self._found(pointer + token, absent)
+            for name, message in islice(checker.unknown_members(value), MAX_ALIKE):
+                self._found(f"{pointer}/{escape(name)}", (message, "warning"))
+        elif checker.items and isinstance(value, list):
+            for number, problem in islice(checker.items.problems_of(value), MAX_ALIKE):
+                self._found(f"{pointer}/{number}", problem)
+            if checker.items.looks_inside:
+                self._arrays.append((value, checker.items, pointer))
+        for part in checker.applying(value):
+            self._check(value, part, pointer)
 
 
-def _problems_of_members(
-    value: Mapping[str, Any], schema: Schema, root: Schema, pointer: str
-) -> Iterator[RequestProblem]:
-    members: Mapping[str, Schema] = schema.get("properties", {})
-    required: Sequence[str] = schema.get("required", ())
-    for name in dict.fromkeys((*members, *required)):
-        member = resolved(members.get(name, {}), root)
-        where = f"{pointer}/{escape(name)}"
-        if name in value:
-            yield from _problems(value[name], member, root, where, name)
-        elif name in required or "x-missing" in member:
-            yield _missing(member, where, f"{name} is required.")
-    if closed := schema.get("x-closed"):
-        for name in value:
-            if name not in members:
-                message = closed.replace("{name}", name)
-                yield RequestProblem(f"{pointer}/{escape(name)}", message)
+class Checker:
+    """A schema made ready: its references followed, and its sentences put together."""
 
+    def __init__(
+        self, schema: Schema, root: Schema, name: str, made: dict[tuple[int, str], Checker]
+    ) -> None:
+        made[id(schema), name] = self
 
-def _problem_here(value: Any, schema: Schema, pointer: str, name: str) -> Iterator[RequestProblem]:
-    """Yield the first problem with a value itself, whatever its members and entries are."""
-    if value is None and "x-missing" in schema:
-        yield _missing(schema, pointer)
-    elif not _has_type(value, schema):
-        yield RequestProblem(pointer, f"{name} must be {expected(schema)}.", _level(schema))
-    elif _is_empty(value, schema):
-        yield _missing(schema, pointer, f"{name} must not be empty.")
-    elif not _is_allowed(value, schema):
-        yield RequestProblem(pointer, f"{name} must be {expected(schema)}.")
-    elif isinstance(value, str) and "x-listed" in schema and value not in schema["x-values"]:
-        additions = schema.get("x-additions", ())
-        listed = ", ".join(each for each in schema["x-values"] if each not in additions)
-        yield RequestProblem(pointer, schema["x-listed"].replace("{values}", listed))
+        def checker(inner: Schema, name: str) -> Checker:
+            return made.get((id(inner), name)) or Checker(inner, root, name, made)
 
+        schema = resolved(schema, root)
+        self._tests = tuple(_tests(schema, name))
+        types = _types(schema)
+        #: The type in Python of which every value is right, if its type is all that is tested.
+        self._right = (
+            {_PYTHON_TYPES.get(types[0])} if len(types) == len(self._tests) == 1 else set()
+        )
+        properties: Mapping[str, Schema] = schema.get("properties", {})
+        required: Sequence[str] = schema.get("required", ())
+        #: Name, reference token and checker of each member, and the problem without it, if any.
+        self.members = tuple(
+            (
+                member,
+                f"/{escape(member)}",
+                checker(properties.get(member, _ANYTHING), member),
+                _absence(resolved(properties.get(member, _ANYTHING), root), member, required),
+            )
+            for member in dict.fromkeys((*properties, *required))
+        )
+        self._known = properties
+        self._closed: str = schema.get("x-closed", "")
+        self.items = (
+            checker(schema["items"], f"Each entry of {name}") if "items" in schema else None
+        )
+        self._always = tuple(checker(part, name) for part in schema.get("allOf", ()))
+        self._if = checker(schema["if"], name) if "then" in schema else None
+        self._then = (checker(schema["then"], name),) if "then" in schema else ()
 
-def _missing(schema: Schema, pointer: str, otherwise: str = "") -> RequestProblem:
-    return RequestProblem(pointer, schema.get("x-missing", otherwise), _level(schema))
+    @property
+    def looks_inside(self) -> bool:
+        """Return whether there is more to check than what a value itself is."""
+        return bool(self.members or self._closed or self.items or self._always or self._then)
 
+    def problem(self, value: Any) -> _Words | None:
+        """Return the first problem with a value itself, whatever it contains."""
+        for is_right, words in self._tests:
+            if not is_right(value):
+                return words
+        return None
 
-def _level(schema: Schema) -> str:
-    return "error" if schema.get("x-essential") else "warning"
+    def problems_of(self, entries: list[Any]) -> Iterator[tuple[int, _Words]]:
+        """Yield the number of each entry with a problem of its own, and the problem."""
+        if self._right.issuperset(map(type, entries)):
+            return
+        for number, entry in enumerate(entries):
+            if problem := self.problem(entry):
+                yield number, problem
+
+    def unknown_members(self, value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield the name of each member that must not be there, and the sentence about it."""
+        if self._closed:
+            for name in value:
+                if name not in self._known:
+                    yield name, self._closed.replace("{name}", name)
+
+    def applying(self, value: Any) -> Iterable[Checker]:
+        """Yield what else checks a value, by `allOf` and `then`."""
+        if self._if and self._if.accepts(value):
+            return (*self._always, *self._then)
+        return self._always
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value has no problem; for small schemas, as there is no limit."""
+        if self.problem(value):
+            return False
+        if isinstance(value, Mapping):
+            for name, _, member, absent in self.members:
+                if absent if name not in value else not member.accepts(value[name]):
+                    return False
+            if any(self.unknown_members(value)):
+                return False
+        elif self.items and isinstance(value, list) and not all(map(self.items.accepts, value)):
+            return False
+        return all(part.accepts(value) for part in self.applying(value))
 
 
 def resolved(schema: Schema, root: Schema) -> Schema:
@@ -116,17 +233,47 @@ def resolved(schema: Schema, root: Schema) -> Schema:
     return {**resolve(root, schema["$ref"].removeprefix("#")), **own}
 
 
+def _tests(schema: Schema, name: str) -> Iterator[_Test]:
+    """Yield the tests of a value itself; what a later one tests, an earlier one may presume."""
+    level = "error" if schema.get("x-essential") else "warning"
+    missing = schema.get("x-missing", f"{name} must not be empty."), level
+    unexpected = f"{name} must be {expected(schema)}."
+    if "x-missing" in schema:
+        yield lambda value: value is not None, missing
+    if types := tuple(_TYPES[each][1] for each in _types(schema)):
+        yield types[0] if len(types) == 1 else _any_of(types), (unexpected, level)
+    if not {"x-missing", "pattern", "minLength", "minItems"}.isdisjoint(schema):
+        yield lambda value: not _is_empty(value, schema), missing
+    if choices := _choices(schema):
+        yield lambda value: value in choices, (unexpected, "warning")
+    if not {"minimum", "maximum"}.isdisjoint(schema):
+        yield lambda value: _is_in_range(value, schema), (unexpected, "warning")
+    if "x-listed" in schema:
+        values, additions = schema["x-values"], schema.get("x-additions", ())
+        listed = ", ".join(each for each in values if each not in additions)
+        yield (
+            lambda value: not isinstance(value, str) or value in values,
+            (schema["x-listed"].replace("{values}", listed), "warning"),
+        )
+
+
+def _any_of(tests: Sequence[Callable[[Any], bool]]) -> Callable[[Any], bool]:
+    return lambda value: any(test(value) for test in tests)
+
+
+def _absence(member: Schema, name: str, required: Sequence[str]) -> _Words | None:
+    if name not in required and "x-missing" not in member:
+        return None
+    level = "error" if member.get("x-essential") else "warning"
+    return member.get("x-missing", f"{name} is required."), level
+
+
 # The keywords of one value
 
 
 def _types(schema: Schema) -> Sequence[str]:
     types: str | list[str] = schema.get("type", [])
     return [types] if isinstance(types, str) else types
-
-
-def _has_type(value: Any, schema: Schema) -> bool:
-    types = _types(schema)
-    return not types or any(_TYPES[name][1](value) for name in types)
 
 
 def _is_number(value: Any) -> bool:
@@ -148,6 +295,8 @@ _TYPES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "array": ("an array", lambda value: isinstance(value, list)),
     "null": ("null", lambda value: value is None),
 }
+#: Of the types of which a request has many values: the type in Python, to test them at once.
+_PYTHON_TYPES: Mapping[str, type] = {"string": str, "object": dict}
 
 
 def _is_empty(value: Any, schema: Schema) -> bool:
@@ -159,18 +308,17 @@ def _is_empty(value: Any, schema: Schema) -> bool:
     return isinstance(value, list) and len(value) < schema.get("minItems", 0)
 
 
+def _is_in_range(value: Any, schema: Schema) -> bool:
+    if not _is_number(value):
+        return True
+    is_enough = "minimum" not in schema or value >= schema["minimum"]
+    return bool(is_enough and ("maximum" not in schema or value <= schema["maximum"]))
+
+
 def _choices(schema: Schema) -> Sequence[Any]:
+    """Return the values of `enum` or `const`, which are strings."""
     choices: Sequence[Any] = schema.get("enum", [])
     return [schema["const"]] if "const" in schema else choices
-
-
-def _is_allowed(value: Any, schema: Schema) -> bool:
-    """Return whether a value is one of the choices, which are strings, and in the range."""
-    choices = _choices(schema)
-    if choices and value not in choices:
-        return False
-    low, high = schema.get("minimum", value), schema.get("maximum", value)
-    return not _is_number(value) or bool(low <= value <= high)
 
 
 def expected(schema: Schema) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +14,15 @@ from hypothesis import strategies as st
 from playground.protocols import schemas
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.json_pointer import escape, pointer_of
-from playground.protocols.schema_check import MAX_ENTRIES, problems
+from playground.protocols.schema_check import (
+    MAX_ALIKE,
+    MAX_PROBLEMS,
+    MAX_VALUES,
+    compiled,
+    expected,
+    load,
+    problems,
+)
 from tests.support.json_values import values
 
 REQUESTS = [
@@ -55,6 +64,11 @@ class TestSchemas:
             )
             assert node.get("pattern", r"\S") == r"\S"
             assert ("maximum" in node) <= ("minimum" in node)
+
+    def test_have_words_for_what_is_expected(self, row: tuple[str, str, str]) -> None:
+        for node in nodes(schemas.load(*row)):
+            if not node.keys().isdisjoint({"type", "enum", "const", "minimum"}):
+                assert expected(node)
 
     def test_have_words_that_are_sentences(self, row: tuple[str, str, str]) -> None:
         for node in nodes(schemas.load(*row)):
@@ -137,7 +151,7 @@ def test_problems_are_where_jsonschema_finds_errors(
 ) -> None:
     schema = schemas.load(*row)
     document = data.draw(documents(schema))
-    found = problems(document, schema)
+    found = problems(document, load(*row))
     assert {problem.pointer for problem in found} == pointers(document, schema)
     assert len({problem.pointer for problem in found}) == len(found)
     assert all(problem.message.endswith(".") for problem in found)
@@ -170,6 +184,7 @@ SCHEMA: dict[str, Any] = {
         "parts": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/part"}},
         "user": {"type": ["string", "object"]},
         "flag": {"type": "boolean", "x-expected": "yes or no"},
+        "free": {"x-otherwise": "Anything."},
     },
     "$defs": {
         "part": {
@@ -200,6 +215,7 @@ def row(
 #: Documents with the problems that they have.
 FOUND: list[tuple[Any, list[RequestProblem]]] = [
     (GOOD, []),
+    *(({**GOOD, "free": value}, []) for value in (None, [], math.nan, -math.inf)),
     ({**GOOD, "share": None, "stop": None, "count": 1.0, "kind": "c", "user": {}}, []),
     *(row(value, "", "The request must be a JSON object.", "error")
       for value in (None, [], "a", 7, True)),
@@ -217,9 +233,10 @@ FOUND: list[tuple[Any, list[RequestProblem]]] = [
     *(row({"count": value}, "/count", "count must be an integer of at least 1.")
       for value in (0, 1.5, None)),
     row({"stop": 1}, "/stop", "stop must be a string or an array of strings."),
-    row({"stop": ["a", 1]}, "/stop/1", "This must be a string."),
+    row({"stop": ["a", 1]}, "/stop/1", "Each entry of stop must be a string."),
     row({"parts": []}, "/parts", "parts must not be empty."),
-    row({"parts": ["a"]}, "/parts/0", "This must be a JSON object."),
+    row({"stop": ["a"] * 2_000 + [1]}, "/stop/2000", "Each entry of stop must be a string."),
+    row({"parts": ["a"]}, "/parts/0", "Each entry of parts must be a JSON object."),
     row({"parts": [{}, {"a/b": 1}]}, "/parts/1/a~1b", "a/b must be a string."),
     row({"parts": [{"type": "text"}]}, "/parts/0/text", "A text has none."),
     row({"user": 1}, "/user", "user must be a string or a JSON object."),
@@ -230,15 +247,47 @@ FOUND: list[tuple[Any, list[RequestProblem]]] = [
         RequestProblem("/plain", "plain is required."),
         RequestProblem("/mode", "There is no mode."),
     ]),
+    ({**GOOD, "parts": [{"a/b": 1}, 5], "flag": 1}, [
+        RequestProblem("/parts/1", "Each entry of parts must be a JSON object."),
+        RequestProblem("/flag", "flag must be yes or no."),
+        RequestProblem("/parts/0/a~1b", "a/b must be a string."),
+    ]),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("document", "expected"), FOUND, ids=range(len(FOUND)))
-def test_words_and_levels(document: Any, expected: list[RequestProblem]) -> None:
-    assert problems(document, SCHEMA) == expected
-    assert {problem.pointer for problem in expected} == pointers(document, SCHEMA)
+@pytest.mark.parametrize(("document", "found"), FOUND, ids=range(len(FOUND)))
+def test_words_and_levels(document: Any, found: list[RequestProblem]) -> None:
+    assert problems(document, compiled(SCHEMA)) == found
+    assert {problem.pointer for problem in found} == pointers(document, SCHEMA)
 
 
-def test_only_so_many_entries_are_checked() -> None:
-    found = problems({**GOOD, "parts": [1] * (MAX_ENTRIES + 5)}, SCHEMA)
-    assert len(found) == MAX_ENTRIES
+# Large documents
+
+
+class CountedPart(dict[str, Any]):
+    """A part of a message that counts how often it is asked for a member."""
+
+    lookups = 0
+
+    def __contains__(self, name: object) -> bool:
+        self.lookups += 1
+        return super().__contains__(name)
+
+
+class TestLargeDocuments:
+    @pytest.mark.parametrize("members", [{"stop": [1] * 50}, {str(n): n for n in range(50)}])
+    def test_problems_that_are_alike(self, members: dict[str, Any]) -> None:
+        assert len(problems({**GOOD, **members}, compiled(SCHEMA))) == MAX_ALIKE
+
+    def test_warnings(self) -> None:
+        document = {**GOOD, "flag": 1, "parts": [{"type": "text"}] * 1_000}
+        found = problems(document, compiled(SCHEMA))
+        assert len(found) == MAX_PROBLEMS
+        assert found[0].pointer == "/flag"
+
+    def test_members_of_so_many_values_are_checked(self) -> None:
+        part = CountedPart(type="text", text="eggs?")
+        message = {"role": "user", "content": [part] * 100}
+        request = load("agent-api", "1", "request")
+        assert problems({"input": [message] * 1_000}, request) == []
+        assert MAX_VALUES / 10 < part.lookups < 8 * MAX_VALUES

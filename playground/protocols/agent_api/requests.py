@@ -8,16 +8,14 @@ request of any shape is accepted, and no argument is changed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from playground.protocols import lenient, schema_check, schemas
+from playground.protocols import lenient, schema_check
 from playground.protocols.agent_api import versions
 from playground.protocols.events import ToolCall
 from playground.protocols.exchange import RequestProblem
 
 Document = Mapping[str, Any]
-Problems = Iterator[RequestProblem]
 
 #: Members of a request that identify its conversation, in the order of sending.
 SESSION = ("session_id", "response_id")
@@ -188,17 +186,19 @@ def validate_request(document: Any, version: str) -> list[RequestProblem]:
     Raises `ValueError` for an unknown version.
     """
     versions.get_version(version)
-    problems = schema_check.problems(document, schemas.load("agent-api", version, "request"))
+    validation = schema_check.Validation()
+    validation.check(document, schema_check.load("agent-api", version, "request"))
     if isinstance(document, Mapping):
-        problems += [*_check_text(document), *_check_data(document)]
-    return sorted(problems, key=lambda problem: problem.level != "error")
+        _check_data(document, validation)
+        _check_text(document, validation)
+    return sorted(validation.problems, key=lambda problem: problem.level != "error")
 
 
-def _check_text(document: Document) -> Problems:
+def _check_text(document: Document, validation: schema_check.Validation) -> None:
     entries = lenient.items(document.get("input"))
     if entries and not any(map(_has_content, messages_of(document))):
         where = f"/input/{len(entries) - 1}/content"
-        yield RequestProblem(where, "The message requires text.", "error")
+        validation.report(where, "The message requires text.", "error")
 
 
 def _has_content(entry: Mapping[str, Any]) -> bool:
@@ -210,36 +210,42 @@ def _has_content(entry: Mapping[str, Any]) -> bool:
     return False
 
 
-def _check_data(document: Document) -> Problems:
+def _check_data(document: Document, validation: schema_check.Validation) -> None:
     """Check the data of calls, outputs and approvals (section "Tool Definitions")."""
-    for number, entry in enumerate(
-        lenient.items(document.get("input"))[: schema_check.MAX_ENTRIES]
-    ):
+    entries = lenient.items(document.get("input"))
+    for number, entry in enumerate(entries[: schema_check.MAX_VALUES]):
         kind = lenient.text(lenient.members(entry).get("type"))
         if kind not in _DATA:
             continue
-        for at, part in enumerate(lenient.items(entry.get("content"))[: schema_check.MAX_ENTRIES]):
-            if isinstance(part, Mapping):
-                where = f"/input/{number}/content/{at}"
-                yield from _check_data_of(kind, part.get("data"), where)
+        parts = lenient.items(entry.get("content"))
+        for at, part in enumerate(parts[: validation.values_left]):
+            if not isinstance(part, Mapping):
+                continue
+            where, data = f"/input/{number}/content/{at}", part.get("data")
+            if isinstance(data, Mapping):
+                validation.check(data, _DATA[kind], f"{where}/data")
+            else:
+                validation.report(
+                    f"{where}/type", f"A message of type {kind} requires a part of type data."
+                )
 
 
-def _check_data_of(kind: str, data: Any, pointer: str) -> Problems:
-    if not isinstance(data, Mapping):
-        yield RequestProblem(f"{pointer}/type", f"A {kind} requires a part of type data.")
-        return
-    for problem in schema_check.problems(data, _DATA[kind]):
-        yield replace(problem, pointer=f"{pointer}/data{problem.pointer}")
+def _id(sentence: str) -> schema_check.Schema:
+    return {"type": "string", "x-missing": sentence}
 
 
 _STRING = {"type": "string"}
-_ID = {"type": "string", "pattern": r"\S"}
-#: By type of message, the schema of its data. The specification leaves those of approvals open.
-_DATA: Mapping[str, schema_check.Schema] = {
-    kind: {"properties": members, "required": [*members]}
+_CALL_ID = _id("A function_call_output requires call_id: the id of the call.")
+_REQUEST_ID = _id("An mcp_approval_response requires approval_request_id: the id of the request.")
+#: By type of message, the checker of its data. The specification leaves those of approvals open.
+_DATA: Mapping[str, schema_check.Checker] = {
+    kind: schema_check.compiled({"properties": members, "required": [*members]})
     for kind, members in (
         ("function_call", {"call_id": _STRING, "name": _STRING, "arguments": _STRING}),
-        ("function_call_output", {"call_id": _ID, "output": _STRING}),
-        ("mcp_approval_response", {"approval_request_id": _ID, "approve": {"type": "boolean"}}),
+        ("function_call_output", {"call_id": _CALL_ID, "output": _STRING}),
+        (
+            "mcp_approval_response",
+            {"approval_request_id": _REQUEST_ID, "approve": {"type": "boolean"}},
+        ),
     )
 }

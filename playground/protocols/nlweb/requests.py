@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from playground.protocols import http, lenient, schema_check, schemas
+from playground.protocols import http, lenient, schema_check
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import RequestProblem, Target
 from playground.protocols.nlweb import legacy, versions
@@ -238,7 +238,9 @@ def validate_request(document: Any, version: str) -> list[RequestProblem]:
     """
     target = versions.get_version(version).name
     name = operation(lenient.members(document))
-    problems = schema_check.problems(document, schemas.load("nlweb", target, f"{name}-request"))
+    problems = schema_check.problems(
+        document, schema_check.load("nlweb", target, f"{name}-request")
+    )
     if versions.is_flat(target) and name == "await":
         problems.append(RequestProblem("", legacy.NO_AWAIT))
     problems += _check_version(lenient.members(lenient.members(document).get("meta")), target)

@@ -81,18 +81,21 @@ def function(**members: Any) -> dict[str, Any]:
 
 #: A request, where something is wrong with it, whether it can be sent, and a word of why.
 WRONG: list[tuple[Any, str, str, str]] = [
-    ([], "", "error", "JSON object"),
+    ([], "", "error", "The request must be a JSON object."),
     ({}, "/input", "error", "requires a message"),
     ({"input": "eggs?"}, "/input", "error", "array"),
     ({"input": []}, "/input", "error", "requires a message"),
-    ({"input": [ASKED, "eggs?"]}, "/input/1", "error", "JSON object"),
+    ({"input": [ASKED, "eggs?"]}, "/input/1", "error",
+     "Each entry of input must be a JSON object."),
+    ({"input": [{}] * 30_000 + ["eggs?"]}, "/input/30000", "error", "JSON object"),
     (new_request("1", "  "), "/input/0/content", "error", "requires text"),
     (message(content=[]), "/input/0/content", "error", "requires text"),
     (message(role=None), "/input/0/role", "warning", "has no role"),
     (message(role="robot"), "/input/0/role", "warning", "roles"),
     (message(type="dream"), "/input/0/type", "warning", "type"),
     (message(content="eggs?"), "/input/0/content", "warning", "array of parts"),
-    (message(content=[*ASKED["content"], 5]), "/input/0/content/1", "warning", "object"),  # type: ignore[misc]
+    (message(content=[*ASKED["content"], 5]), "/input/0/content/1", "warning",  # type: ignore[misc]
+     "Each entry of content must be a JSON object."),
     (message(content=[*ASKED["content"], {"type": "hologram"}]), "/input/0/content/1/type",  # type: ignore[misc]
      "warning", "types"),
     (message(content=[{"type": "text", "text": 5, "x": 1}, *ASKED["content"]]),  # type: ignore[misc]
@@ -103,7 +106,18 @@ WRONG: list[tuple[Any, str, str, str]] = [
      "warning", "image_url"),
     (message(content=[{"type": "data", "data": 1}]), "/input/0/content/0/data", "warning", "data"),
     (message(type="function_call_output", content=[{"type": "data", "data": {"output": "1"}}]),
-     "/input/0/content/0/data/call_id", "warning", "call_id"),
+     "/input/0/content/0/data/call_id", "warning",
+     "A function_call_output requires call_id: the id of the call."),
+    (message(type="function_call_output", content=[
+        {"type": "data", "data": {"call_id": " ", "output": "1"}}]),
+     "/input/0/content/0/data/call_id", "warning",
+     "A function_call_output requires call_id: the id of the call."),
+    (message(type="mcp_approval_response", content=[{"type": "data", "data": {"approve": True}}]),
+     "/input/0/content/0/data/approval_request_id", "warning",
+     "An mcp_approval_response requires approval_request_id: the id of the request."),
+    (message(type="function_call", content=[
+        {"type": "data", "data": {"call_id": None, "name": "f", "arguments": ""}}]),
+     "/input/0/content/0/data/call_id", "warning", "call_id must be a string."),
     (message(type="function_call_output", content=[{"type": "text", "text": "1"}]),
      "/input/0/content/0/type", "warning", "type data"),
     (message(type="mcp_approval_response", content=[
@@ -120,7 +134,11 @@ WRONG: list[tuple[Any, str, str, str]] = [
     (request_with(n=True), "/n", "warning", "from 1 to 5"),
     (request_with(seed="x"), "/seed", "warning", "integer"),
     (request_with(stop=1), "/stop", "warning", "array of strings"),
-    (request_with(stop=["a", 1]), "/stop/1", "warning", "a string"),
+    (request_with(stop=["a", 1]), "/stop/1", "warning",
+     "Each entry of stop must be a string."),
+    (request_with(stop=["a"] * 2_000 + [1]), "/stop/2000", "warning", "a string"),
+    ({"input": [{**ASKED, "content": ASKED["content"] * 1_000}] * 1_000, "stream": "no"},
+     "/stream", "warning", "true or false"),
     (request_with(session_id=5), "/session_id", "warning", "a string"),
     (request_with(tools={}), "/tools", "warning", "array"),
     (request_with(tools=[5]), "/tools/0", "warning", "JSON object"),
@@ -163,11 +181,18 @@ class TestCheck:
     def test_what_is_fine(self, members: dict[str, Any]) -> None:
         assert problems(request_with(**members)) == []
 
-    def test_a_role_and_types_of_running_agents_are_fine(self) -> None:
-        document = message(
-            role="tool", type="reasoning", content=[{"type": "file", "file_id": "a"}]
-        )
-        assert problems(document) == []
+    @pytest.mark.parametrize(
+        "part",
+        [
+            {"type": "file", "file_id": "a"},
+            {"type": "audio", "data": "UklG", "format": "wav"},
+            {"type": "video", "video_url": "u", "text": None, "data": None, "image_url": None},
+            {"type": "text", "text": "eggs?", "data": None, "image_url": None},
+        ],
+        ids=["file", "audio with data", "video with null members", "text with null members"],
+    )
+    def test_a_role_types_and_parts_of_running_agents_are_fine(self, part: dict[str, Any]) -> None:
+        assert problems(message(role="tool", type="reasoning", content=[part])) == []
 
 
 TEXTS: list[tuple[Any, str]] = [
