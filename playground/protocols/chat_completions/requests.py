@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from playground.protocols import lenient, schema_check, schemas
+from playground.protocols import lenient, schema_check
 from playground.protocols.events import ToolCall
 from playground.protocols.exchange import RequestProblem, Version
 
@@ -31,7 +31,9 @@ def new_request(version: str, text: str, *, streaming: bool = True) -> dict[str,
 
 def validate_request(document: Any, version: str) -> list[RequestProblem]:
     """Return the validation problems of a request, errors first."""
-    found = schema_check.problems(document, schemas.load("chat-completions", version, "request"))
+    found = schema_check.problems(
+        document, schema_check.load("chat-completions", version, "request")
+    )
     return sorted(found, key=lambda problem: problem.level != "error")
 
 
