@@ -140,12 +140,29 @@ def stream_closed(t: McpTranscript) -> Iterator[RuleIssue]:
                 yield Violation(message, frame.seq)
 
 
-def _session_ids(t: McpTranscript) -> Iterator[Place]:
-    """Select the heads with a session ID; the value is whether the request has the same."""
+def _sessions(t: McpTranscript) -> Iterator[tuple[int, str, str]]:
+    """Yield the head of each response with a session ID, its ID, and that of the request."""
     for call in t.http_calls:
         seq, session = call.http_response.head_seq, call.http_response.headers.get(_SESSION)
         if seq is not None and session is not None and call.sent and call.sent.session:
-            yield seq, "", session == call.sent.session
+            yield seq, session, call.sent.session
+
+
+@rule(
+    "session-kept",
+    "The session ID does not change.",
+    should(_TRANSPORT),
+    when=lambda t: any(_sessions(t)),
+)
+def session_kept(t: McpTranscript) -> Iterator[RuleIssue]:
+    """Clients send the ID that they received with the initialize response."""
+    for seq, received, sent in _sessions(t):
+        if received != sent:
+            message = (
+                f"{SESSION_HEADER} differs from that of the request. Return the same value or "
+                "omit it."
+            )
+            yield Violation(message, seq)
 
 
 def _calls_with_event_ids(t: McpTranscript) -> Iterator[RecordedCall]:
@@ -389,10 +406,7 @@ RULES = (
         those(heads(_SESSION), is_given), {_VISIBLE.fullmatch:
             f"Use only visible ASCII characters without spaces in {SESSION_HEADER}."},
         why="The initialize response sets it, and clients send it with each request after that."),
-    row("session-kept", "The session ID does not change.", should(_TRANSPORT),
-        _session_ids, {bool: f"{SESSION_HEADER} differs from that of the request. Return the "
-                           "same value or omit it."},
-        why="Clients send the ID that they received with the initialize response."),
+    session_kept,
     event_id_unique,
     row("session-modern", "Since 2026-07-28, there are no sessions.",
         should("MCP 2026-07-28, transports"),
