@@ -88,10 +88,14 @@ class Validation:
     def __init__(self) -> None:
         self.problems: list[RequestProblem] = []
         self._pointers: set[str] = set()
-        #: How many more values are checked.
-        self.values_left = MAX_VALUES
+        self._values = 0
         #: Arrays whose entries wait until all that is outside of arrays has been checked.
         self._arrays: deque[tuple[list[Any], Checker, str]] = deque()
+
+    @property
+    def values_left(self) -> int:
+        """Return how many more values are checked."""
+        return max(MAX_VALUES - self._values, 0)
 
     def check(self, value: Any, checker: Checker, pointer: str = "") -> None:
         """Find the problems of the value at a JSON Pointer, the first at each location."""
@@ -99,7 +103,7 @@ class Validation:
         while self._arrays:
             entries, checker, pointer = self._arrays.popleft()
             for number, entry in enumerate(entries):
-                if self.values_left <= 0:
+                if not self.values_left:
                     return
                 self._check_inside(entry, checker, f"{pointer}/{number}")
 
@@ -120,7 +124,7 @@ class Validation:
 
     def _check_inside(self, value: Any, checker: Checker, pointer: str) -> None:
         """Check what a value contains, and what it must be besides in its case."""
-        self.values_left -= 1
+        self._values += 1
         if isinstance(value, Mapping):
             for name, token, member, absent in checker.members:
                 if name in value:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols import schemas
+from playground.protocols.agent_api.requests import validate_request
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.json_pointer import escape, pointer_of
 from playground.protocols.schema_check import (
@@ -264,8 +265,8 @@ def test_words_and_levels(document: Any, found: list[RequestProblem]) -> None:
 # Large documents
 
 
-class CountedPart(dict[str, Any]):
-    """A part of a message that counts how often it is asked for a member."""
+class CountedObject(dict[str, Any]):
+    """A JSON object that counts how often it is asked whether it has a member."""
 
     lookups = 0
 
@@ -285,9 +286,14 @@ class TestLargeDocuments:
         assert len(found) == MAX_PROBLEMS
         assert found[0].pointer == "/flag"
 
-    def test_members_of_so_many_values_are_checked(self) -> None:
-        part = CountedPart(type="text", text="eggs?")
-        message = {"role": "user", "content": [part] * 100}
-        request = load("agent-api", "1", "request")
-        assert problems({"input": [message] * 1_000}, request) == []
+    @pytest.mark.parametrize("kind", ["message", "function_call"])
+    @pytest.mark.parametrize(("messages", "parts"), [(1_000, 100), (1, 100_000)])
+    def test_members_of_so_many_values_are_checked(
+        self, kind: str, messages: int, parts: int
+    ) -> None:
+        data = CountedObject(call_id="c", name="f", arguments="{}")
+        part = CountedObject(type="data", data=data)
+        message = {"role": "user", "type": kind, "content": [part] * parts}
+        assert validate_request({"input": [message] * messages}, "1") == []
         assert MAX_VALUES / 10 < part.lookups < 8 * MAX_VALUES
+        assert MAX_VALUES / 10 < data.lookups < 8 * MAX_VALUES
