@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from playground.protocols import json_decoder, sse, unreadable
-from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
+from playground.protocols.frames import BODY_KINDS, LAST_KINDS, Frame, FrameKind
 
 _STREAM_KINDS = frozenset({FrameKind.EVENT, FrameKind.COMMENT, FrameKind.TAIL})
 _BOM = b"\xef\xbb\xbf"
@@ -58,7 +59,8 @@ class LiveResponse:
         self.status = 0
         self.headers: Mapping[str, str] = {}
         self.head_seq: int | None = None
-        #: One buffer: pieces would have to be joined, which takes their size again.
+        #: One buffer: pieces would have to be joined, which takes their size again. Empty in a
+        #: stored response, whose frames have it.
         self.body = bytearray()
         #: Whether a body that is no stream, and whether anything of a stream was received.
         self.has_body = self.has_blocks = False
@@ -96,14 +98,11 @@ class LiveResponse:
     def take_text(self) -> tuple[str, bool]:
         """Return the text of the body, and whether it is valid UTF-8; the body is released."""
         body, self.body = self.body, bytearray()
-        try:
-            return body.decode("utf-8-sig"), True
-        except UnicodeDecodeError:
-            return body.decode("utf-8-sig", "replace"), False
+        return _text(body)
 
 
 class Response(LiveResponse):
-    """A response whose frames are stored. Its messages are read once, when they are used."""
+    """A response whose frames are stored. Its bytes are in these only, and joined when used."""
 
     def __init__(self, frames: tuple[Frame, ...], max_depth: int = 100) -> None:
         """`max_depth` is the levels of nesting of JSON that are read."""
@@ -111,12 +110,12 @@ class Response(LiveResponse):
         self.frames = frames
         self._max_depth = max_depth
         for frame in frames:
-            self.add(frame)
+            self.add(replace(frame, data=b"") if frame.kind is FrameKind.BODY else frame)
 
     def first(self, kind: FrameKind) -> Frame | None:
         return next((frame for frame in self.frames if frame.kind is kind), None)
 
-    @cached_property
+    @property
     def data(self) -> bytes:
         """Return the bytes of its body or stream as received."""
         return b"".join(frame.data for frame in self.frames if frame.kind in BODY_KINDS)
@@ -138,8 +137,12 @@ class Response(LiveResponse):
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """Return the messages of a stream, or the single document."""
-        return tuple(self._stream() if self.streamed else self._document())
+        """Return the messages of a stream, or the single document, read once."""
+        return tuple(self.read())
+
+    def read(self) -> Iterator[Message]:
+        """Read the messages, or the single document, one after the other as they are used."""
+        return self._stream() if self.streamed else self._document()
 
     def _stream(self) -> Iterator[Message]:
         for frame in self.frames:
@@ -172,9 +175,14 @@ class Response(LiveResponse):
 
     def _document(self) -> Iterator[Message]:
         """Yield a single body; of a broken transfer only if the JSON is complete."""
-        has_bom = self.body.startswith(_BOM)
-        text, valid = self.take_text()
-        for frame in self.frames:
+        for at, frame in enumerate(self.frames):
+            if frame.kind not in LAST_KINDS:
+                continue
+            pieces = (each.data for each in self.frames[:at] if each.kind is FrameKind.BODY)
+            body = b"".join(pieces)
+            has_bom = body.startswith(_BOM)
+            text, valid = _text(body)
+            del body
             ended = frame.kind is FrameKind.END and bool(text.strip())
             if ended or (frame.kind is FrameKind.ERROR and is_json(text, self._max_depth)):
                 payload, reason, undecided = self._decode(text, document=True, utf8=valid)
@@ -239,6 +247,14 @@ def read_head(data: bytes) -> tuple[int, Mapping[str, str]]:
             headers.setdefault(name.strip().lower(), value.strip())
     # Python cannot convert a number of some thousands of digits.
     return int(status[:9]) if status.isascii() and status.isdigit() else 0, headers
+
+
+def _text(body: bytes | bytearray) -> tuple[str, bool]:
+    """Return the text of a body, and whether it is valid UTF-8."""
+    try:
+        return body.decode("utf-8-sig"), True
+    except UnicodeDecodeError:
+        return body.decode("utf-8-sig", "replace"), False
 
 
 def is_json(text: str, max_depth: int) -> bool:

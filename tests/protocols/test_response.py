@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
+from playground.protocols.doctor import evidence
 from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.json_decoder import StrictDecoder
 from playground.protocols.response import Response
 
 BODY, EVENT, TAIL = FrameKind.BODY, FrameKind.EVENT, FrameKind.TAIL
@@ -130,3 +134,35 @@ def test_framing(head: bytes, pieces: list[Piece], streamed: bool, ended: bool) 
     found = response(*pieces, head=head)
     assert (found.status, found.streamed, found.ended) == (200, streamed, ended)
     assert found.media_type == ("text/event-stream" if head is STREAM else "")
+
+
+def test_messages_are_read_as_they_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[str] = []
+
+    def decode(self: StrictDecoder, text: str) -> int:
+        decoded.append(text)
+        return 0
+
+    monkeypatch.setattr(StrictDecoder, "decode", decode)
+    stream = response(*[(EVENT, b"data: %d\n\n" % at) for at in range(1000)], head=STREAM)
+    assert next(stream.read()).text == "0"
+    assert decoded == ["0"]
+    assert evidence.Evidence(stream).payload == 0
+    assert len(decoded) == 1 + evidence.MAX_MESSAGES
+
+
+def test_a_body_is_in_its_frames_alone() -> None:
+    """Its bytes are joined when they are used, in any order, and not kept."""
+    pieces = [(BODY, b'["'), *[(BODY, b" " * 65536)] * 64, (BODY, b'"]'), (END, b"")]
+    tracemalloc.start()
+    try:
+        found = response(*pieces)
+        first, size = found.messages, len(found.data)
+        assert (size, len(found.data)) == (64 * 65536 + 4, size)
+        assert next(found.read()) == first[0]
+        # The text and its value.
+        assert tracemalloc.get_traced_memory()[0] < 2.5 * size
+        del first, found.messages
+        assert tracemalloc.get_traced_memory()[0] < 0.5 * size
+    finally:
+        tracemalloc.stop()

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from playground.protocols import sse
@@ -126,7 +127,7 @@ class Evidence:
 
     @cached_property
     def _messages(self) -> list[Message]:
-        messages = self.response.messages[:MAX_MESSAGES]
+        messages = islice(self.response.read(), MAX_MESSAGES)
         return [each for each in messages if each.text not in ("", _END_MARK)]
 
     @cached_property
