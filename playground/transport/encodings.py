@@ -32,8 +32,15 @@ _CHARACTER = rb"""
   | &\#0{0,16}[0-9]{1,7};? | &\#[xX]0{0,16}[0-9A-Fa-f]{1,6};?   # HTML
   | &[A-Za-z][A-Za-z0-9]{1,30};
 """
-#: What may be the beginning of one of these, or one that more bytes could change.
-_CHARACTER_CUT = rb"[\\%&][\w\#{};\\%]*"
+#: The beginning of one of these, or one that more bytes could change. It is exact: what it matches
+#: at the end of a piece is shown late.
+_CHARACTER_CUT = rb"""
+    [\\%]u[Dd][89ABab][0-9A-Fa-f]{2}(?:[\\%](?:u(?:[Dd](?:[C-Fc-f][0-9A-Fa-f]?)?)?)?)?
+  | \\U000[0-9A-Fa-f]{1,4} | \\[uU][0-9A-Fa-f]{0,3} | \\u\{[0-9A-Fa-f]{0,6}
+  | \\[xX][0-9A-Fa-f]? | \\[0-3][0-7]? | \\
+  | %[uU][0-9A-Fa-f]{0,3} | %[0-9A-Fa-f]?
+  | &\#0{0,16}[0-9]{0,7} | &\#[xX]0{0,16}[0-9A-Fa-f]{0,6} | &(?:[A-Za-z][A-Za-z0-9]{0,30})?
+"""
 #: An event writes each line of a text in a field of its own.
 _LINE = rb"(?:\r\n|\r|\n)(?:data:[ ]?)?"
 _LINE_CUT = rb"(?:\r\n|\r|\n)(?:d(?:a(?:t(?:a:?)?)?)?)?"

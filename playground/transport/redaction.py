@@ -12,11 +12,11 @@ without padding. Of Base64 the characters are masked that the secret alone deter
 byte up to four bits may stay. Not found are other encodings of bytes, such as Base32, and encoded
 bytes within encoded bytes, such as Base64 of hexadecimal.
 
-Most data are excluded by one regular expression (`_possible`); the others are decoded level by
-level. An expression of all written forms of a secret would find them without decoding. Tried with
-RE2, it missed 1,403 of the 2,570 forms that are two encodings within each other; it could not be
-compiled for a secret of a thousand characters, such as a signed token; and it could not tell which
-end of a piece may begin a secret, so that pieces would be shown late.
+Most data are excluded by regular expressions (`_possible`); the others are decoded level by level.
+An expression of all written forms of a secret would find them without decoding. Tried with RE2, it
+missed 1,403 of the 2,570 forms that are two encodings within each other; it could not be compiled
+for a secret of a thousand characters, such as a signed token; and it could not tell which end of a
+piece may begin a secret, so that pieces would be shown late.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
-from typing import AnyStr, NamedTuple
+from typing import Any, AnyStr, NamedTuple
 
 import re2
 
@@ -49,8 +49,12 @@ MOST_UNMASKED = 1024 * 1024
 MOST_PENDING, _MOST_ENCODED = 256 * 1024, 6**5
 #: Bytes of a body that are held back and searched again with each piece.
 _OFTEN_SEARCHED = 1024
-#: Characters of Base64, and bytes in hexadecimal, that are nowhere by chance.
-_UNIQUE, _UNIQUE_BYTES = 8, 4
+#: Characters of Base64, bytes in hexadecimal, and characters as they are, that are nowhere by
+#: chance: no more of a secret is searched at first.
+_UNIQUE, _UNIQUE_BYTES, _UNIQUE_PLAIN = 8, 4, 64
+#: Bytes of one expression. For more than about twice as many, RE2 has too little memory for its
+#: automaton: it becomes a hundred times slower, and at last refuses the expression.
+_MOST_PATTERN = 40_000
 
 #: Letters in lower case, and spaces as forms encode them.
 _FOLD = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ ", b"abcdefghijklmnopqrstuvwxyz+")
@@ -92,6 +96,8 @@ _BETWEEN = rb"""(?: [\s+,:\-] | [%=](?:0[9a-d]|2[0bcd]|3a)
     | &(?: \#0*(?:9|1[0-3]|32|4[345]|58);? | \#x0*(?:[9a-d]|2[0bcd]|3a);?
          | (?:colon|comma|newline|plus|tab); )
     )*(?:0x)?"""
+#: The type of compiled expressions; `re2.compile` keeps the last 128 of these in a cache.
+_Uncached: Callable[[bytes, re2.Options], Any] = type(re2.compile(b""))
 _SET_COOKIE = re.compile(r"(?i)(set-cookie2?[ \t]*:)[^\r\n]*")
 
 
@@ -132,7 +138,7 @@ class Redactor:
         self._plain = {_Form(text) for secret in known for text in _plain_texts(secret)}
         sent = {data for secret in known for data in _encodings(secret)}
         self._hex = {_Form(data.hex().encode()) for data in sent}
-        self._has_hex = _search(b"|".join(map(_hex_start, sorted(sent))))
+        self._has_hex = _search(_hex_start(data) for data in sent)
         self._base64 = {form for data in sent for form in _base64_forms(data)}
         self._folded = self._plain | self._hex
         self._longest = max((len(form.text) for form in self._folded), default=0)
@@ -267,7 +273,7 @@ class Redactor:
             yield joined, joined.data.lower(), self._hex
 
 
-def _possible(secrets: Iterable[str]) -> Callable[[bytes], object]:
+def _possible(secrets: Iterable[str]) -> Callable[[bytes], bool]:
     """Return a fast search that finds something in all data with secrets, and not in most others.
 
     Whatever encodes characters leaves the longest part of a secret that needs no encoding as it
@@ -278,23 +284,36 @@ def _possible(secrets: Iterable[str]) -> Callable[[bytes], object]:
         encoded = encoded.replace(name, meaning)
     parts = {encoded}
     for secret in secrets:
-        parts.add(_longest_part(secret.encode("utf-8", "surrogatepass")))
+        parts.add(_longest_part(secret.encode("utf-8", "surrogatepass"))[:_UNIQUE_PLAIN])
         for data in _encodings(secret):
             parts.add(_hex_start(data))
             for form in _base64_forms(data):
                 part = _longest_part(form.text)[:_UNIQUE]
                 parts.add(b"(?-i:%b)" % _BREAK.join(bytes([each]) for each in part))
-    return _search(b"|".join(sorted(parts)))
+    return _search(parts)
 
 
-def _search(pattern: bytes) -> Callable[[bytes], object]:
-    """Compile a pattern, without its spaces and line breaks, for bytes in any case."""
+def _search(patterns: Iterable[bytes]) -> Callable[[bytes], bool]:
+    """Compile patterns, without their spaces and line breaks, for bytes in any case.
+
+    The function that is returned tells whether one of them is found. They are neither logged nor
+    cached, since they have parts of secrets.
+    """
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     options.case_sensitive = False
     options.never_capture = True
-    search: Callable[[bytes], object] = re2.compile(pattern.translate(None, b" \n"), options).search
-    return search
+    options.log_errors = False
+    groups: list[list[bytes]] = [[]]
+    size = 0
+    for pattern in sorted(each.translate(None, b" \n") for each in patterns):
+        size += len(pattern)
+        if size > _MOST_PATTERN:
+            groups.append([])
+            size = len(pattern)
+        groups[-1].append(pattern)
+    searches = [_Uncached(b"|".join(group), options).search for group in groups]
+    return lambda data: any(search(data) for search in searches)
 
 
 class StreamRedactor:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import re
 from base64 import b64encode
 from collections.abc import Callable
 from functools import cache
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+import re2
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -395,6 +398,23 @@ class TestPieces:
         assert body.add(b"some text") == b"some text"
         assert (body.add(b" some sec"), body.add(b"ond")) == (b" some ", b"second")
 
+    @pytest.mark.parametrize(
+        ("text", "most"),
+        [
+            pytest.param(rb"\u4f60\u597d", 0, id="whole-escapes"),
+            pytest.param(rb"\u4f60\u597d\u4e", 4, id="cut-escape"),
+            pytest.param(rb"\ud83d", 6, id="first-surrogate"),
+            pytest.param(b"%a" * 300, 16, id="cut-url"),
+            pytest.param(b"a&b_param_value", 0, id="parameter"),
+            pytest.param(b"100%_of_something", 0, id="percent"),
+            pytest.param(b"\\" * 2000, 16, id="backslashes"),
+        ],
+    )
+    def test_only_the_beginning_of_an_encoded_character_is_held_back(
+        self, text: bytes, most: int
+    ) -> None:
+        assert len(text) - len(StreamRedactor(Redactor([CANARY])).add(text)) <= most
+
 
 class TestRedactor:
     @pytest.mark.parametrize("secret", ['pa"ss\\wörd-4711', "a/b<c>&'d", "tail\\", "\\u00e9\tü"])
@@ -413,6 +433,29 @@ class TestRedactor:
 
     def test_as_a_header_carries_it(self) -> None:
         assert Redactor(["pässword"]).data("pässword".encode("latin-1")) == MASKED
+
+    @pytest.mark.parametrize("number", [40, 600])
+    def test_many_secrets(self, number: int, capfd: pytest.CaptureFixture[str]) -> None:
+        """All are found. What RE2 says of its patterns, which have parts of them, is not logged."""
+        secrets = [sha256(b"%d" % at).hexdigest() for at in range(number)]
+        redactor = Redactor(secrets)
+        for secret in (secrets[0], secrets[number // 2], secrets[-1]):
+            for written in (secret, b64encode(secret.encode()).decode(), secret.encode().hex()):
+                assert redactor.data(f"a {written} b".encode()) == b"a %b b" % MASKED
+        other = b'{"name": "other text", "number": 1234},' * 1000
+        assert redactor.data(other) == other
+        assert capfd.readouterr() == ("", "")
+
+    def test_no_pattern_outlives_its_redactor(self) -> None:
+        def number() -> int:
+            gc.collect()
+            return sum(isinstance(each, type(re2.compile(b""))) for each in gc.get_objects())
+
+        before = number()
+        redactor = Redactor(["of this test alone"])
+        assert number() > before
+        del redactor
+        assert number() == before
 
     def test_a_secret_within_a_secret(self) -> None:
         assert Redactor(["token", "token-long"]).data(b"token-long token") == (
