@@ -100,8 +100,11 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         return url
 
     def clean_protocol(self) -> str:
-        """Return the protocol; the stored one where the field is missing."""
-        return self.cleaned_data["protocol"] or str(self.instance.protocol)
+        """Return the protocol; the stored one where the field is missing, unless it is unknown."""
+        protocol = self.cleaned_data["protocol"] or str(self.instance.protocol)
+        if protocol not in registry.PROTOCOLS:
+            raise forms.ValidationError("Choose a protocol.")
+        return protocol
 
     def clean_binding(self) -> str:
         """Return the binding, as `clean_protocol`; one that the protocol does not have is HTTP."""
@@ -114,11 +117,11 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         return self.cleaned_data["own_ids"] or str(self.instance.own_ids)
 
     def clean_version(self) -> str:
-        """Return the version, which has to be one of the protocol."""
+        """Return the version, which has to be one of the protocol, if there is one."""
         version: str = self.cleaned_data["version"]
-        protocol = self.cleaned_data.get("protocol", registry.DEFAULT)
-        known = {each.name: each.label for each in registry.versions(protocol)}
-        if version not in known:
+        protocol = self.cleaned_data.get("protocol", "")
+        known = {each.name: each.label for each in registry.spec(protocol).versions}
+        if protocol and version not in known:
             raise forms.ValidationError(f"Choose one of {', '.join(known.values())}.")
         return version
 

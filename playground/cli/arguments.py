@@ -14,7 +14,7 @@ from django.db.models import Model
 
 from playground.base.fields import parse_document
 from playground.base.installation import command_line
-from playground.engine.preparation import agent_for_url, available_bindings
+from playground.engine.preparation import agent_for_url, available_bindings, unknown_protocol
 from playground.import_export.data_rows import AssignmentError, parse_assignment
 from playground.models import Agent, Collection, Environment
 from playground.protocols import registry
@@ -78,6 +78,13 @@ def agent_of(name: str) -> Agent:
             raise CommandError(error, returncode=USAGE)
         return agent_for_url(name, registry.DEFAULT, None)
     return _shared(Agent, "agent", name)
+
+
+def versions_of(agent: Agent) -> list[str]:
+    """Return the versions of an agent's protocol. Raise `CommandError` for an unknown protocol."""
+    if unknown := unknown_protocol(agent):
+        raise CommandError(unknown, returncode=USAGE)
+    return [version.name for version in registry.versions(agent.protocol)]
 
 
 def collection_of(slug: str) -> Collection:

@@ -14,6 +14,7 @@ from django.utils.timezone import localtime
 
 from playground.conversation.status import binding_of, run_metrics, status_label, version_of
 from playground.models import Run, RunState
+from playground.protocols import registry
 from playground.protocols.diff import (
     Comparison,
     Difference,
@@ -275,9 +276,13 @@ def _compare_responses(
 
 def _unreadable_reason(run: Run) -> str:
     """Return why no reader can read a response; "" if one can."""
+    # One that is unknown would be read as the default one.
+    is_known = run.protocol in (*registry.PROTOCOLS, registry.ACTION)
     try:
-        exchange_for(run)
+        is_readable = is_known and bool(exchange_for(run))
     except ValueError:
+        is_readable = False
+    if not is_readable:
         binding = run.binding or "no binding"
         return f"Unsupported protocol: {run.protocol} {run.version} over {binding}."
     return ""

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from asgiref.sync import sync_to_async
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 from django_htmx.http import reswap, retarget
@@ -20,6 +21,7 @@ from playground.conversation.thread_reader import ThreadReader
 from playground.conversation.transcript import transcript_of
 from playground.conversation.updates import response_context
 from playground.engine.follow_ups import follow_up_document, follow_up_omissions
+from playground.engine.preparation import follow_up_refusal, unknown_protocol
 from playground.engine.request import PreparedRequest
 from playground.engine.runs import RunParent, create_run
 from playground.environments.views import choice_context
@@ -196,6 +198,9 @@ def turn_request(request: HttpRequest, pk: str) -> JsonResponse:
 def _compose(request: HttpRequest, pk: str) -> HttpResponse:
     run = get_run(request, pk)
     parent = turn_of(run)
+    if unknown_protocol(parent):
+        messages.error(request, follow_up_refusal(parent))
+        return redirect(run)
     # What the agent sent is sent back unchanged, even if it contains `{{name}}`.
     document = literal(follow_up_document(run), keep=parent.secret_names)
     fields = composer_fields_of_run(parent)
@@ -217,6 +222,8 @@ def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Prepared
     if len(text) > MAX_TEXT:
         error = f"Enter at most {MAX_TEXT:,} characters, or edit the full request."
         return _refuse(request, run, text[:MAX_TEXT], [error])
+    if refusal := follow_up_refusal(parent):
+        return _refuse(request, run, text, [refusal])
     prepared = prepare_follow_up(request, parent, follow_up_document(parent, text))
     if prepared.errors:
         return _refuse(request, run, text, [problem.message for problem in prepared.errors])

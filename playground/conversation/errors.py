@@ -174,11 +174,13 @@ def _switch(run: Run, cause: Cause) -> dict[str, str]:
         return {"url": cause.url}
     protocol = detected.protocol
     if not protocol:
-        is_own = registry.has_binding(run.protocol, detected.binding)
+        # Any protocol can be sent over HTTP, also one that is not in the table, as an action.
+        is_http = detected.binding == Agent.Binding.HTTP
+        is_own = is_http or registry.has_binding(run.protocol, detected.binding)
         protocol = run.protocol if is_own else registry.DEFAULT
     version = detected.version
     if not version and (protocol != run.protocol or run.version == "legacy"):
-        version = registry.versions(protocol)[-1].name
+        version = registry.known_version(protocol)
     return {
         "protocol": protocol,
         "binding": detected.binding,

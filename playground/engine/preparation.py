@@ -275,8 +275,7 @@ class _Preparation:
             return None
         url_template = template.address
         if agent is not None:
-            if agent.protocol not in registry.PROTOCOLS:
-                unknown = f"Unknown protocol “{agent.protocol}”. Edit the agent."
+            if unknown := unknown_protocol(agent):
                 self.result.add_error("", unknown)
                 return None
             _, binding = version_and_binding(agent, template.version, template.binding)
@@ -549,14 +548,31 @@ def follow_up_request(
     return prepared
 
 
+def unknown_protocol(row: Agent | Run) -> str:
+    """Return that the registry does not have the protocol of a row: a sentence, "" if it has."""
+    if row.protocol in registry.PROTOCOLS:
+        return ""
+    advice = " Edit the agent." if isinstance(row, Agent) else ""
+    return f"Unknown protocol “{row.protocol}”.{advice}"
+
+
+def follow_up_refusal(turn: Run) -> str:
+    """Return why no request can follow a turn: a sentence, "" if one can."""
+    agent = turn.target_agent
+    if agent is None:
+        return "The agent of this run was deleted."
+    # The agent may have been edited since.
+    return unknown_protocol(agent) or unknown_protocol(turn)
+
+
 def prepare_follow_up(run: Run, request: dict[str, Any], headers: Headers) -> PreparedRequest:
     """Return the prepared request that follows `run` in its conversation, with its problems.
 
-    A deleted agent and a secret that may not be sent are problems, too.
+    What `follow_up_refusal` says and a secret that may not be sent are problems, too.
     """
     turn = turn_of(run)
-    if not turn.can_be_continued:
-        return refused("The agent of this run was deleted.")
+    if refusal := follow_up_refusal(turn):
+        return refused(refusal)
     try:
         prepared = follow_up_request(turn, request, headers)
     except SecretNotAllowedError as error:

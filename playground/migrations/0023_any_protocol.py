@@ -3,6 +3,14 @@ from django.db import migrations, models
 MODELS = {'agent': 'agent', 'savedrequest': 'saved_request'}
 
 
+def to_the_default(apps, schema_editor):
+    """On the way back: the rows of other protocols become those of the default one."""
+    for name in MODELS:
+        model = apps.get_model('playground', name)
+        fields = {each: model._meta.get_field(each).default for each in ('protocol', 'version')}
+        model.objects.exclude(protocol__in=['nlweb', 'agent-api']).update(**fields)
+
+
 class Migration(migrations.Migration):
     """The column of a protocol holds any name: the registry says which ones there are."""
 
@@ -28,4 +36,4 @@ class Migration(migrations.Migration):
                 ),
             ),
         )
-    ]
+    ] + [migrations.RunPython(migrations.RunPython.noop, to_the_default)]

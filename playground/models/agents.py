@@ -151,6 +151,11 @@ class Agent(Owned):
         return f"{version} {self.get_binding_display()}"
 
     @property
+    def known_protocol(self) -> str:
+        """Its protocol; the default for one that is not in the registry."""
+        return registry.known(self.protocol)
+
+    @property
     def handshake_key(self) -> tuple[object, ...]:
         """The URL, protocol, binding, version and credentials that a handshake is valid for."""
         headers = [tuple(pair) for pair in self.headers]

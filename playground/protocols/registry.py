@@ -371,8 +371,12 @@ def omitted_previous(protocol: str, document: Any, prev: Sequence[str]) -> str:
 
 
 def with_request_id(protocol: str, document: Mapping[str, Any], request_id: str) -> dict[str, Any]:
-    """Return a document with another id of the request, if it has one. Raises like `exchange`."""
-    return _row(PROTOCOLS, protocol, "protocol").with_request_id(document, request_id)
+    """Return a document with another id of the request, if it has one.
+
+    That of an unknown protocol is unchanged.
+    """
+    row = PROTOCOLS.get(protocol)
+    return row.with_request_id(document, request_id) if row else dict(document)
 
 
 def with_version(protocol: str, document: Mapping[str, Any], version: str) -> dict[str, Any]:

@@ -9,7 +9,8 @@ let table;
 const rows = () => (table ??= JSON.parse(document.getElementById("protocols").textContent));
 
 /** The row of a protocol; that of the default for one that is not known. */
-export const rowOf = (protocol) => rows()[protocol] ?? Object.values(rows())[0];
+export const rowOf = (protocol) =>
+  Object.hasOwn(rows(), protocol) ? rows()[protocol] : Object.values(rows())[0];
 
 /** The operation of a request: the first one whose member the document has, else the first. */
 export function operationOf(protocol, document) {
@@ -39,9 +40,9 @@ export function titleIn(protocol, document) {
 export function isEmpty(protocol, document) {
   const operation = operationOf(protocol, document);
   const found = valueAt(document, operation.text);
-  if (!isList(operation)) return !wordsAt(document, operation.text).trim();
+  // What is no text, or no list of messages, is wrong rather than empty: the server says in which way.
+  if (!isList(operation)) return typeof (found ?? "") === "string" && !(found ?? "").trim();
   if (found === undefined) return true;
-  // What is no list of messages is wrong rather than empty: the server says in which way.
   if (!Array.isArray(found) || listOf(found).length < found.length) return false;
   return found.every(({ content }) =>
     typeof content === "string" ? !content.trim() : listOf(content).every(isBlank),

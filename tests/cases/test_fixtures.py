@@ -27,10 +27,12 @@ from playground.models import (
 )
 from tests.cases import FILES, page_text
 from tests.support.commands import Result, run_command
+from tests.support.markup import read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, recorded, result
 
 pytestmark = pytest.mark.database
 DOCUMENT = {"query": {"text": "x"}}
+UNKNOWN = "Unknown protocol “next”. Edit the agent."
 MINI = {"model": "playground.collection", "fields": {"name": "Mini", "slug": "mini"}}
 
 
@@ -382,6 +384,7 @@ class TestUnknownProtocol:
         recorded([[CALL, OPEN, HEAD], [result(0)], [END]])
         for model in (Agent, SavedRequest, Run):
             model.objects.update(protocol="next")
+        Run.objects.update(agent=Agent.objects.get(slug="a"))
 
     @pytest.mark.parametrize(
         "path", ["/", "/?agent=a", "/agents/", "/agents/a/", "/collections/mini/", "/runs/", "run"]
@@ -393,4 +396,53 @@ class TestUnknownProtocol:
     def test_a_request_is_refused(self, client: Client) -> None:
         form = {"agent": "a", "version": "1", "document": "{}"}
         found = client.post("/compose/preview/", form)
-        assert "Unknown protocol “next”. Edit the agent." in found.content.decode()
+        assert UNKNOWN in found.content.decode()
+
+    def test_an_agent_is_not_saved_without_a_protocol_that_is_known(self, client: Client) -> None:
+        form = {"name": "A", "url": "http://x.example", "version": "1", "auth": "none"}
+        found = client.post("/agents/a/", form)
+        assert found.status_code == 422
+        assert found.context["form"].errors == {"protocol": ["Choose a protocol."]}
+        known = client.post("/agents/a/", {**form, "protocol": "nlweb", "version": "0.55"})
+        assert known.status_code == 302
+        assert Agent.objects.get(slug="a").protocol == "nlweb"
+
+    def test_no_follow_up_is_sent(self, client: Client) -> None:
+        url = f"/runs/{Run.objects.get().pk}/next/"
+        assert UNKNOWN in client.get(url, follow=True).content.decode()
+        found = client.post(url, {"text": "more"})
+        assert found.status_code == 422
+        assert UNKNOWN in found.content.decode()
+        # Its agent was edited since; the conversation is still one of the unknown protocol.
+        Agent.objects.update(protocol="nlweb", version="0.55")
+        found = client.post(url, {"text": "more"})
+        assert "Unknown protocol “next”." in found.content.decode()
+        assert Run.objects.count() == 1
+
+    def test_no_follow_up_of_a_known_protocol_goes_to_the_agent(self, client: Client) -> None:
+        Run.objects.update(protocol="nlweb")
+        found = client.post(f"/runs/{Run.objects.get().pk}/next/", {"text": "more"})
+        assert found.status_code == 422
+        assert UNKNOWN in found.content.decode()
+
+    def test_the_composer_has_a_section_for_each_agent(self, client: Client) -> None:
+        options = read(client.get("/").content.decode()).by_id("agent-select").find("option")
+        found = {e.attributes["data-protocol"] for e in options if e.attributes["value"]}
+        assert found == {"nlweb"}
+
+    def test_there_is_no_second_target(self, client: Client) -> None:
+        form = {"agent": "a", "version": "1", "document": "{}", "other": "version:0.54"}
+        assert UNKNOWN in client.post("/twins/", form).content.decode()
+
+    @pytest.mark.parametrize(
+        "command", [("send", "a"), ("twin", "a", "a"), ("send", "a", "--conversation", "run")],
+    )  # fmt: skip
+    def test_commands_refuse_it(self, command: tuple[str, ...]) -> None:
+        key = str(Run.objects.get().pk)
+        found = run_command(*(key if each == "run" else each for each in command), "--text", "hi")
+        assert (found.returncode, UNKNOWN in found.stderr) == (2, True)
+
+    def test_a_command_refuses_to_follow_it_in_another_protocol(self) -> None:
+        given = ("--conversation", str(Run.objects.get().pk), "--protocol", "nlweb")
+        found = run_command("send", "a", *given, "--text", "hi")
+        assert (found.returncode, "Unknown protocol “next”." in found.stderr) == (2, True)

@@ -94,6 +94,20 @@ test("what is no list of messages is not nothing: the server says what is wrong 
     assert.equal(isEmpty("parts", nothing), true, JSON.stringify(nothing));
 });
 
+test("what is no text is not nothing: the server says what is wrong with it", () => {
+  for (const text of [["a"], {}, [], 5, false])
+    assert.equal(isEmpty("query", { query: { text } }), false, JSON.stringify(text));
+  for (const nothing of [{}, { query: {} }, { query: { text: null } }, { query: { text: " " } }])
+    assert.equal(isEmpty("query", nothing), true, JSON.stringify(nothing));
+});
+
+test("an unknown protocol has the row of the default one, whatever its name", () => {
+  for (const name of ["next", "constructor", "toString", "__proto__"]) {
+    assert.equal(isEmpty(name, { query: { text: "soup" } }), false);
+    assert.equal(titleIn(name, { query: { text: "soup" } }), "soup");
+  }
+});
+
 test("another version is named only where one was named", () => {
   assert.deepEqual(toValue(parse(versioned('{"meta": {"version": "0.54"}}', "0.55"))), {
     meta: { version: "0.55" },

@@ -79,6 +79,18 @@ def test_the_column_of_a_protocol_takes_one_that_is_added_later() -> None:
     migrate()
     Agent.objects.create(name="B", slug="b", url="http://b.example", protocol="next-one")
     assert [*Agent.objects.values_list("protocol", flat=True)] == ["agent-api", "next-one"]
+    SavedRequest.objects.create(
+        collection=Collection.objects.create(name="C", slug="c"),
+        name="R", slug="r", document={}, protocol="next-one", version="9",
+    )  # fmt: skip
+    try:
+        models = migrate_back("0022_storage")
+        rows = models.get_model("playground", "Agent").objects
+        assert [*rows.values_list("protocol", flat=True)] == ["agent-api", "nlweb"]
+        rows = models.get_model("playground", "SavedRequest").objects
+        assert rows.get(slug="r").protocol == "nlweb"
+    finally:
+        migrate()
 
 
 @pytest.mark.django_db

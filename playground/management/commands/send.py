@@ -32,6 +32,7 @@ from playground.cli.arguments import (
     document_from,
     environment_of,
     variables_of,
+    versions_of,
 )
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.dialogue import Dialogue, SendOptions
@@ -215,7 +216,7 @@ def _set_protocol(agent: Agent, options: dict[str, Any], parent: Run | None) -> 
     if protocol is None and parent is not None and agent.pk is None:
         protocol = parent.protocol  # A URL does not tell its protocol.
     agent.protocol = protocol or agent.protocol
-    known = [version.name for version in registry.versions(agent.protocol)]
+    known = versions_of(agent)
     earlier = parent.version if parent is not None and parent.protocol == agent.protocol else ""
     version: str = options["protocol_version"] or earlier or agent.version
     if protocol and not options["protocol_version"] and version not in known:
@@ -243,6 +244,8 @@ def _document(
     text = options["text"] or ""
     if parent is None:
         return registry.new_request(protocol, version, text, streaming=True)
+    if unknown := preparation.unknown_protocol(parent):
+        raise CommandError(unknown, returncode=USAGE)
     # Only placeholders in the text, or of secrets sent before, are the user's: text of an agent is
     # sent back literally.
     document: dict[str, Any] = literal(

@@ -19,7 +19,14 @@ from django.conf import settings
 from django.core.management import CommandError, CommandParser
 
 from playground.base.limits import RunLimits
-from playground.cli.arguments import USAGE, add_options, agent_of, binding_of, document_from
+from playground.cli.arguments import (
+    USAGE,
+    add_options,
+    agent_of,
+    binding_of,
+    document_from,
+    versions_of,
+)
 from playground.cli.database_command import DatabaseCommand
 from playground.cli.output import configure_stream, one_line
 from playground.cli.signals import on_stop_signal
@@ -116,7 +123,7 @@ def _pair(values: list[str], name: str) -> tuple[str | None, str | None]:
 
 
 def _version(agent: Agent, wanted: str | None) -> str:
-    known = [version.name for version in registry.versions(agent.protocol)]
+    known = versions_of(agent)
     version = wanted or (agent.version if agent.version in known else known[-1])
     if version not in known:
         raise CommandError(f"--version must be one of {', '.join(known)}", returncode=USAGE)

@@ -307,6 +307,10 @@ PATHS: dict[str, tuple[dict[str, Any], list[Reply], str, str | None]] = {
         {}, [SILENT, UNKNOWN, UNKNOWN, UNKNOWN, LISTED], "discover init discover init list", None),
     "silent twice": (
         {}, [SILENT, UNKNOWN, SILENT, UNKNOWN, LISTED], "discover init discover init list", None),
+    # Two answers say that it is of neither generation, so there is no third server/discover.
+    "silent at first, then of the other generation, and neither": (
+        {}, [SILENT, UNKNOWN, STATEFUL, UNKNOWN, LISTED, SAID],
+        "discover init discover init list call", ""),
     "stateless, which only initialize says": (
         {}, [SILENT, error(-32022, 400, **supported(STATELESS_VERSION)), LISTED, SAID],
         "discover init list call", ""),
