@@ -33,6 +33,16 @@ def is_agent_api_error(document: Document) -> bool:
     return list(document) == ["error"] and set(document["error"]) == {"code", "message"}
 
 
+def is_chat_error(document: Document) -> bool:
+    """An error of Chat Completions."""
+    return list(document) == ["error"] and set(document["error"]) == {
+        "message",
+        "type",
+        "param",
+        "code",
+    }
+
+
 def is_error(document: Document) -> bool:
     return list(document) == ["error"] and isinstance(document["error"], str)
 
@@ -55,12 +65,14 @@ ROUTES: Mapping[str, tuple[str, Callable[[Document], bool] | None]] = {
     "a2a": ("/demo/a2a", is_rpc_error),
     "a2a/.well-known/agent-card.json": ("/demo/a2a/.well-known/agent-card.json", is_error),
     "agent-api": ("/demo/agent-api", is_agent_api_error),
+    "v1/chat/completions": ("/demo/v1/chat/completions", is_chat_error),
     "replies/<slug:kind>": ("/demo/replies/text", is_error),
     "cookbook": ("/demo/cookbook", is_error),
     "cart": ("/demo/cart", is_error),
     "scenarios": ("/demo/scenarios", None),
     "^(?P<path>(?:mcp|a2a)/.*)$": ("/demo/mcp/eldest", is_rpc_error),
     "^(?P<path>agent-api/.*)$": ("/demo/agent-api/process", is_agent_api_error),
+    "^(?P<path>v1/.*)$": ("/demo/v1/models", is_chat_error),
     "<path:path>": ("/demo/answer", is_failure),
     ".well-known/agent-card.json": ("/.well-known/agent-card.json", is_error),
 }
@@ -172,6 +184,7 @@ METHODS: Mapping[str, str] = {
     "a2a": "POST",
     "a2a/.well-known/agent-card.json": "GET, HEAD",
     "agent-api": "POST",
+    "v1/chat/completions": "POST",
     "replies/<slug:kind>": "GET, POST, HEAD",
     ".well-known/agent-card.json": "GET, HEAD",
 }
@@ -274,6 +287,7 @@ def test_malformed_json(route: str, body: bytes) -> None:
         ("a2a/v1/message:send", is_rpc_error),
         ("agent-api/", is_agent_api_error),
         ("agent-api/process", is_agent_api_error),
+        ("v1/chat", is_chat_error),
     ],
 )
 def test_unknown_paths(method: str, path: str, is_refusal: Callable[[Document], bool]) -> None:

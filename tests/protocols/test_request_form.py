@@ -67,7 +67,9 @@ def test_lists_and_objects_have_sections_the_required_ones_first() -> None:
     assert [(each.pointer, each.is_required) for each in options.fields] == [("/options/b", True)]
 
 
-@pytest.mark.parametrize("protocol", registry.PROTOCOLS)
+@pytest.mark.parametrize(
+    "protocol", [name for name, row in registry.PROTOCOLS.items() if row.form is not None]
+)
 def test_a_described_form_has_every_member_that_its_schemas_have(protocol: str) -> None:
     row = registry.PROTOCOLS[protocol]
     assert row.form
