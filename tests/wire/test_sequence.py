@@ -300,9 +300,17 @@ class TestStates:
         assert messages(offering(source="collection"))[0] == "user → Collection run: eggs"
 
     def test_an_unknown_protocol(self) -> None:
-        run = streamed()
+        run = streamed(result_of({"name": "Soup"}))
         Run.objects.filter(pk=run.pk).update(protocol="gone", version="9")
-        assert [line[:6] for line in messages(run)] == ["user →", "user ←"]
+        found = messages(run)
+        assert found[:-1] == [
+            "user → Send: eggs", "→ POST /ask: eggs", "← 200 OK, event stream",
+            "← result: untyped · Soup",
+        ]  # fmt: skip
+        assert found[-1].startswith("user ← Completed")
+        # It was read as NLWeb, which it does not claim to be.
+        assert "scripted<br/>9 over HTTP" in diagram(run)
+        assert "NLWeb" not in diagram(run)
 
     def test_a_question_that_was_declined(self) -> None:
         asked = turn(None)
