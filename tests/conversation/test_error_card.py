@@ -217,24 +217,6 @@ class TestSwitching:
         names = ("protocol", "binding", "version")
         assert given == {**dict(zip(names, switch, strict=True)), "url": run.url}
 
-    @pytest.mark.parametrize(
-        ("body", "version", "label", "switch"),
-        [
-            (JSON_RPC, "9", "MCP", ("nlweb", "mcp", "0.55")),
-            (ANSWER, "9", "NLWeb", ("nlweb", "http", "0.55")),
-            (ANSWER, "legacy", "NLWeb", ("nlweb", "http", "0.55")),
-        ],
-    )
-    def test_from_a_protocol_that_a_later_version_stored(
-        self, body: str, version: str, label: str, switch: tuple[str, ...]
-    ) -> None:
-        run = rejected(body, 400, sent_to_url=True)
-        Run.objects.filter(pk=run.pk).update(protocol="next", version=version)
-        card = card_of(Run.objects.get(pk=run.pk))
-        assert button(card).words == f"Switch to {label} and resend"
-        given = {e.attributes["name"]: e.attributes["value"] for e in card.find("input")}
-        assert tuple(given[name] for name in ("protocol", "binding", "version")) == switch
-
     def test_to_the_url_of_a_redirect(self) -> None:
         location = "Location: https://b.example/nlweb/ask"
         card = card_of(rejected("", 301, location, state="failed", sent_to_url=True))
