@@ -90,13 +90,13 @@ def test_messages_parameters_and_a_function_by_mouse(
     expect(page.get_by_role("group", name="Function 1")).to_be_visible()
     page.keyboard.type("get_weather")
     # While the request is incomplete, the line of the last complete one fits, too.
-    temperature = page.locator('json-field[data-pointer="/temperature"] input')
+    temperature = page.locator('json-field[data-pointer="/temperature"] input:visible')
     temperature.fill("0.")
     expect(page.locator("request-composer[data-stale]")).to_be_attached()
     assert workbench.effective.evaluate("line => line.scrollWidth - line.clientWidth") == 0
     temperature.fill("0.5")
     parameters = '{"type": "object", "properties": {"city": {"type": "string"}}}'
-    page.locator('json-field[data-pointer$="/parameters"] textarea').fill(parameters)
+    page.locator('json-field[data-pointer$="/parameters"] textarea:visible').fill(parameters)
     assert findings(page, "#compose") == []
     document = workbench.document
     assert [message["role"] for message in document["input"]] == ["system", "user"]
