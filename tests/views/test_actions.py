@@ -897,7 +897,7 @@ def _question(run: Run) -> tuple[int, int]:
         for part, event in enumerate(events):
             if isinstance(event, Elicitation):
                 return frame.seq, part
-    raise AssertionError("It No body and no query parameters.")
+    raise AssertionError("The run asks nothing.")
 
 
 def test_the_answers_of_an_action_are_shown_with_it(client: Client) -> None:
