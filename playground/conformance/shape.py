@@ -58,7 +58,7 @@ class Fix(NamedTuple):
     may_follow: bool = False
 
 
-#: What is said about a place by the first test that fails. `{name}` stands for the last step of its
+#: The sentence of the first test that fails. `{name}` stands for the last step of its
 #: pointer, `{actual}` for the type of its value and `{value}` for the start of a string.
 Tests = Mapping[Test, str | Fix]
 

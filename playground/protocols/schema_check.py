@@ -48,7 +48,7 @@ MAX_PROBLEMS = 200
 _ANYTHING: Schema = {}
 #: The sentence and the level of a problem.
 _Words = tuple[str, str]
-#: Whether a value is right, and what is said if it is not.
+#: A test of a value, with the sentence for one that fails it.
 _Test = tuple[Callable[[Any], bool], _Words]
 
 

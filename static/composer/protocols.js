@@ -40,7 +40,7 @@ export function titleIn(protocol, document) {
 export function isEmpty(protocol, document) {
   const operation = operationOf(protocol, document);
   const found = valueAt(document, operation.text);
-  // What is no text, or no list of messages, is wrong rather than empty: the server says in which way.
+  // A value of another type is wrong, not empty: the server says in which way.
   if (!isList(operation)) return typeof (found ?? "") === "string" && !(found ?? "").trim();
   if (found === undefined) return true;
   if (!Array.isArray(found) || listOf(found).length < found.length) return false;

@@ -28,7 +28,7 @@ from playground.protocols.events import (
     Unknown,
 )
 
-#: Most messages of a response: choices, their reasoning and calls. What is beyond is not read.
+#: Most messages of a response: choices, their reasoning and calls. Later ones are not read.
 _MAX_MESSAGES = 1_000
 #: Reasons to finish after which the message is not complete.
 _CUT_OFF = frozenset({"length", "content_filter"})
