@@ -138,7 +138,7 @@ def conformance_report(
         version or run.version,
         protocol=run.protocol,
         binding=run.binding,
-        operation=registry.operation(run.protocol, run.request),
+        operation=run.spec.operation(run.request),
         state=run.state,
         earlier=earlier_responses(run) if earlier is None else earlier,
     )

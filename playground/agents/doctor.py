@@ -218,7 +218,7 @@ async def _frames(call: HttpCall, seconds: float, secrets: list[str]) -> list[Fr
         "idle_timeout": 0.9 * seconds,
         "total_timeout": seconds,
     }
-    mask = registry.masker(registry.DEFAULT)
+    mask = registry.of(registry.DEFAULT).mask
     return await collect_frames(call, narrow_transport(bounds, redact=secrets, mask=mask))
 
 

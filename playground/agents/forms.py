@@ -49,7 +49,7 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
     """
 
     version = forms.ChoiceField(
-        choices=[(v.name, v.label) for p in registry.PROTOCOLS for v in registry.versions(p)],
+        choices=[(v.name, v.label) for p in registry.PROTOCOLS for v in registry.of(p).versions],
         initial="0.55",
     )
     mcp_version = forms.ChoiceField(

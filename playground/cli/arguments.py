@@ -84,7 +84,7 @@ def versions_of(agent: Agent) -> list[str]:
     """Return the versions of an agent's protocol. Raise `CommandError` for an unknown protocol."""
     if unknown := unknown_protocol(agent):
         raise CommandError(unknown, returncode=USAGE)
-    return [version.name for version in registry.versions(agent.protocol)]
+    return [version.name for version in registry.of(agent.protocol).versions]
 
 
 def collection_of(slug: str) -> Collection:

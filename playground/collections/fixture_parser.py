@@ -312,7 +312,7 @@ class FixtureReader:
                 return
             values["folder"] = key[1]
             self._folder_references.append((f"{location}, /fields/folder", key[1]))
-        known = [version.name for version in registry.versions(values["protocol"])]
+        known = [version.name for version in registry.of(values["protocol"]).versions]
         if values["version"] not in known:
             message = f"Unknown version. The versions of this protocol are {', '.join(known)}."
             yield "/fields/version", message

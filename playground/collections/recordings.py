@@ -279,7 +279,7 @@ def _check_target(reply: Mapping[str, Any]) -> Iterator[Finding]:
     if protocol not in registry.PROTOCOLS:
         yield "/protocol", f"Unknown protocol “{protocol[:40]}”."
         return
-    known = {each.name for each in registry.versions(protocol)}
+    known = {each.name for each in registry.of(protocol).versions}
     if isinstance(version, str) and version not in known:
         yield "/version", f"Unknown version “{version[:40]}” of this protocol."
 

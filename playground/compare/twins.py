@@ -81,7 +81,7 @@ def twin_targets_for(prepared: PreparedRequest, agents: Iterable[Agent]) -> Iter
         if name != target.binding:
             over = retarget(prepared, agent, prepared.headers, binding=name)
             yield TwinTarget(f"binding:{name}", f"Over {Agent.Binding(name).label}", over)
-    for version in registry.versions(agent.protocol):
+    for version in registry.of(agent.protocol).versions:
         if version.name != target.version:
             convert = partial(convert_to_version, before=target.version, after=version.name)
             converted = prepared.with_target(version=version.name).with_change(convert)

@@ -74,8 +74,8 @@ def read_link(query: QueryDict, agents: models.QuerySet[Agent]) -> LinkedRequest
     text = query.get("text", "")[:MAX_LINK]
     streaming = query.get("streaming") != "0"
     sample = "" if "new" in query else SAMPLE
-    document = _document(query) or registry.new_request(
-        protocol, version, text or sample, streaming=streaming
+    document = _document(query) or registry.of(protocol).new_request(
+        version, text or sample, streaming=streaming
     )
     is_foreign = text or "request" in query or (agent_name and agent is None)
     return LinkedRequest(

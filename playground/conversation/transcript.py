@@ -19,7 +19,6 @@ from playground.models.conversations import (
     branch_to,
     turn_of,
 )
-from playground.protocols import registry
 from playground.protocols.diff.json_values import MISSING, ValueChange, Values
 from playground.protocols.events import Elicitation, EntryRef
 from playground.protocols.mcp import elicitation
@@ -202,7 +201,7 @@ class Transcript:
     def omitted(self) -> str:
         """Return a sentence about previous queries that the next request omits, "" if none."""
         last = self.last.run
-        return registry.omitted_previous(last.protocol, last.request, self.queries)
+        return last.spec.omitted_previous(last.request, self.queries)
 
 
 def transcript_of(run: Run, *, onward: bool = True) -> Transcript:

@@ -141,7 +141,7 @@ class Driver:
         self._transport = new_transport(
             limits,
             redact=redact,
-            mask=registry.masker(target.protocol),
+            mask=registry.spec(target.protocol).mask,
             patient=self._is_patient,
             connections=connections,
             memory=self._memory,

@@ -25,8 +25,8 @@ def follow_up_document(run: Run, text: str = "") -> dict[str, Any]:
     """Return a follow-up to `run`, with the previous queries and the session context."""
     turns = branch_to(run)
     last = turns[-1]
-    document = registry.follow_up_document(
-        last.run.protocol,  # That of the turn, also for an action in it.
+    row = registry.of(last.run.protocol)  # That of the turn, also for an action in it.
+    document = row.follow_up_document(
         document_of(last.run.request),
         prev=branch_queries(turns),
         session_context=last.next_session_context,
@@ -38,9 +38,7 @@ def follow_up_document(run: Run, text: str = "") -> dict[str, Any]:
 def follow_up_omissions(run: Run) -> list[str]:
     turns = branch_to(run)
     last = turns[-1].run
-    sentence = registry.omitted_previous(
-        last.protocol, document_of(last.request), branch_queries(turns)
-    )
+    sentence = last.spec.omitted_previous(document_of(last.request), branch_queries(turns))
     return [sentence] if sentence else []
 
 
@@ -79,7 +77,7 @@ def _with_own_request_id(turn: Run, document: dict[str, Any]) -> dict[str, Any]:
     """
     turns = turn.children.filter(kind__in=TURNS).order_by("-created_at")
     newest = turns.values_list("pk", flat=True).first() or turn.pk
-    return registry.with_request_id(turn.protocol, document, str(uuid.uuid5(newest, "request")))
+    return turn.spec.with_request_id(document, str(uuid.uuid5(newest, "request")))
 
 
 def tool_output_document(run: Run, replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -470,7 +470,7 @@ def switched_request(run: Run, target: Mapping[str, str]) -> PreparedRequest:
     """
     protocol = target.get("protocol", "")
     protocol = protocol if protocol in registry.PROTOCOLS else run.protocol
-    known = [each.name for each in registry.versions(protocol)]
+    known = [each.name for each in registry.of(protocol).versions]
     version = next((each for each in (target.get("version"), run.version) if each in known), "")
     binding = target.get("binding", "")
     binding = binding if binding in registry.BINDINGS else run.binding
@@ -488,7 +488,7 @@ def switched_request(run: Run, target: Mapping[str, str]) -> PreparedRequest:
         document = {**document, "meta": {**meta, "version": version}}
     if protocol != run.protocol and raw.raw_of(document) is None:
         text = literal(registry.request_text(run.protocol, run.request), keep=run.secret_names)
-        document = registry.new_request(protocol, version or known[-1], text)
+        document = registry.of(protocol).new_request(version or known[-1], text)
     template = _template_of(
         run,
         request=document,
@@ -689,7 +689,7 @@ def agent_for_url(url: str, protocol: str, owner_id: int | None) -> Agent:
         name=url_label(clean_url_template(url), MAX_NAME),
         url=url,
         protocol=protocol,
-        version=registry.versions(protocol)[-1].name,
+        version=registry.of(protocol).versions[-1].name,
     )
 
 

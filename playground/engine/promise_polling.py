@@ -327,8 +327,7 @@ def _await_request(promise: PolledPromise, kind: RunKind, agent: Agent | None) -
     agent = agent or turn.target_agent
     if agent is None:
         raise CannotPollError("The agent was deleted.")
-    document = registry.await_request(
-        turn.protocol,
+    document = registry.of(turn.protocol).await_request(
         turn.version,
         turn.request,
         token=promise.token,

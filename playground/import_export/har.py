@@ -93,7 +93,7 @@ def _request_fields(entry: Any) -> tuple[dict[str, Any], list[str]]:
     fields, remarks = saved_request_fields(method.upper(), url, headers, body, media_type)
     # A version that the body does not name, in an archive that the playground exported.
     version = lenient.members(entry.get("_nlweb")).get("version")
-    if version in [known.name for known in registry.versions(fields["protocol"])]:
+    if version in [known.name for known in registry.of(fields["protocol"]).versions]:
         fields["version"] = version
     return fields, remarks
 

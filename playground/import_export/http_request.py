@@ -281,7 +281,7 @@ def _from_document(url: str, document: dict[str, Any]) -> ImportedRequest:
     remarks = []
     if not {"query", "promise_token"} & document.keys():
         remarks = ["Unknown request format. The body was imported unchanged as an NLWeb request."]
-    if registry.operation(registry.DEFAULT, document) == "await":
+    if registry.of(registry.DEFAULT).operation(document) == "await":
         parts = urlsplit(address)
         address = urlunsplit(parts._replace(path=parts.path.removesuffix("/await")))
     version = _version(document)
@@ -301,7 +301,7 @@ def _from_jsonrpc(url: str, message: Mapping[str, Any]) -> ImportedRequest:
     if not isinstance(arguments, dict):
         raise UnsupportedRequestError("The arguments of the tool call must be an object.")
     remarks = []
-    if name != registry.operation(registry.DEFAULT, arguments):
+    if name != registry.of(registry.DEFAULT).operation(arguments):
         shown = name[:60] if isinstance(name, str) else "no tool"
         remarks = [
             f"The request calls “{shown}”. The playground calls the tool set for the agent, "
@@ -363,7 +363,9 @@ def _value(name: str, value: Any) -> Any:
 
 def _version(document: Mapping[str, Any]) -> str:
     known = [
-        version.name for version in registry.versions(registry.DEFAULT) if version.name != "legacy"
+        version.name
+        for version in registry.of(registry.DEFAULT).versions
+        if version.name != "legacy"
     ]
     meta = document.get("meta")
     named = (

@@ -281,7 +281,7 @@ def _code(
 ) -> HttpResponse:
     found = [Snippet(slug, label, write(call)) for slug, (label, write) in WRITERS.items()]
     if registry.has_binding(protocol, Agent.Binding.MCP) and raw.raw_of(document) is None:
-        tool = registry.operation(protocol, document)
+        tool = registry.spec(protocol).operation(document)
         found.append(Snippet("jsonrpc", "MCP JSON-RPC", to_jsonrpc(tool, document), JSONRPC_NOTE))
     context = {"snippets": found, "variables": call.variables, "missing": missing}
     return render(request, "import_export/code.html", context)

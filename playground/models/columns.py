@@ -295,7 +295,7 @@ class ProtocolField(AsPlain, models.CharField):  # type: ignore[type-arg]
 
     def _check(self, instance: Any, raw: bool, **_: Any) -> None:
         if raw:
-            registry.versions(self.value_from_object(instance))
+            registry.of(self.value_from_object(instance))
 
 
 def free_slug(
@@ -361,7 +361,7 @@ def _url_problem(url: str) -> str:
 
 
 def _version_problem(row: Any) -> str:
-    known = [version.name for version in registry.versions(row.protocol)]
+    known = [version.name for version in registry.of(row.protocol).versions]
     return "" if row.version in known else f"Must be one of {', '.join(known)}."
 
 

@@ -108,8 +108,8 @@ def _turns(run: Run, *, onward: bool) -> list[Turn]:
     mode = "nothing"
     for number, each in enumerate(path, tree.number_of_first):
         returned = latest.get(each.pk)
-        sent = registry.session_context(each.protocol, each.request, None)
-        current = registry.session_context(each.protocol, each.request, returned)
+        sent = each.spec.session_context(each.request, None)
+        current = each.spec.session_context(each.request, returned)
         current = current if isinstance(current, Mapping) else None
         next_context, mode = _next_context(each, current, next_context, mode)
         siblings = tree.siblings(each.pk)

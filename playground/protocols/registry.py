@@ -7,7 +7,8 @@ and one row in `BINDINGS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from playground.protocols import actions, agent_api, http, mcp, nlweb, raw
@@ -178,6 +179,15 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
 }
 #: The protocol of what names none.
 DEFAULT = next(iter(PROTOCOLS))
+#: The row of protocols that are not in the table, and of actions: the words of the default, but
+#: nothing is read in their documents or masked in their responses.
+UNKNOWN = replace(
+    PROTOCOLS[DEFAULT],
+    omitted_previous=lambda document, prev: "",
+    with_request_id=lambda document, request_id: dict(document),
+    session_context=lambda document, returned: None,
+    mask=None,
+)
 
 
 def _over_http(
@@ -217,7 +227,7 @@ def exchange(target: Target, request: Mapping[str, Any], *, max_depth: int = 100
     """
     if target.protocol == ACTION:
         return actions.exchange(target, request, max_depth)
-    row = _row(PROTOCOLS, target.protocol, "protocol")
+    row = of(target.protocol)
     binding = _row(BINDINGS, target.binding, "binding")
     if not raw.raw_of(request):
         return binding(row, target, raw.document_of(request), max_depth)
@@ -257,23 +267,17 @@ def validate_request(target: Target, request: Any) -> list[RequestProblem]:
         return []
     if raw.raw_of(request) is not None:
         return raw.problems_of(request)
-    return _row(PROTOCOLS, target.protocol, "protocol").validate_request(request, target.version)
+    return of(target.protocol).validate_request(request, target.version)
 
 
-def masker(protocol: str) -> Callable[[bytes], bytes] | None:
-    """Return the function that masks leaked keys in the bytes of a response before they are stored.
-
-    None if nothing is known to be masked, as in the response to an action. Raises `ValueError`
-    for an unknown protocol.
-    """
-    if protocol == ACTION:
-        return None
-    return _row(PROTOCOLS, protocol, "protocol").mask
+def of(protocol: str) -> ProtocolSpec:
+    """Return the row of a protocol. Raises `ValueError` for an unknown one, and for actions."""
+    return _row(PROTOCOLS, protocol, "protocol")
 
 
 def spec(protocol: str) -> ProtocolSpec:
-    """Return the row of a protocol; for an unknown one, and for actions, that of the default."""
-    return PROTOCOLS.get(protocol, PROTOCOLS[DEFAULT])
+    """Return the row of a protocol; for an unknown one, and for actions, `UNKNOWN`."""
+    return PROTOCOLS.get(protocol, UNKNOWN)
 
 
 def known(protocol: Any) -> str:
@@ -292,11 +296,6 @@ def choices() -> list[tuple[str, str]]:
     return [(name, row.label) for name, row in PROTOCOLS.items()]
 
 
-def versions(protocol: str) -> tuple[Version, ...]:
-    """Oldest first. Raises `ValueError` for an unknown protocol."""
-    return _row(PROTOCOLS, protocol, "protocol").versions
-
-
 def known_version(protocol: str, *wanted: str | None) -> str:
     """Return the first of these versions that the protocol has; its newest without any.
 
@@ -312,90 +311,12 @@ def version(protocol: str, name: str) -> Version | None:
     return next((each for each in found.versions if each.name == name), None) if found else None
 
 
-def new_request(
-    protocol: str, version: str, text: str, *, streaming: bool = True
-) -> dict[str, Any]:
-    """Raises `ValueError` for an unknown name."""
-    return _row(PROTOCOLS, protocol, "protocol").new_request(version, text, streaming=streaming)
-
-
-def await_request(
-    protocol: str,
-    version: str,
-    request: Mapping[str, Any],
-    *,
-    token: Any,
-    action: str,
-    session_context: Mapping[str, Any] | None = None,
-    request_id: str = "",
-) -> dict[str, Any]:
-    """Return the request that polls a promise (`checkin`) or cancels it (`cancel`).
-
-    `request` is the one whose response was the promise; `request_id` replaces the id that it had.
-    Raises `ValueError` for an unknown name.
-    """
-    row = _row(PROTOCOLS, protocol, "protocol")
-    return row.await_request(
-        version,
-        request,
-        token=token,
-        action=action,
-        session_context=session_context,
-        request_id=request_id,
-    )
-
-
-def follow_up_document(
-    protocol: str,
-    request: Mapping[str, Any],
-    *,
-    prev: Sequence[str],
-    session_context: Mapping[str, Any] | None,
-    text: str = "",
-) -> dict[str, Any]:
-    """Return the document of the turn after `request`, with a new text. Raises like `exchange`.
-
-    `prev` are the queries so far, oldest first; `session_context` is what the agent returned.
-    """
-    row = _row(PROTOCOLS, protocol, "protocol")
-    return row.follow_up_document(request, prev=prev, session_context=session_context, text=text)
-
-
-def omitted_previous(protocol: str, document: Any, prev: Sequence[str]) -> str:
-    """Return a sentence about previous queries that a follow-up to `document` omits.
-
-    "" if it omits none, and for an unknown protocol.
-    """
-    row = PROTOCOLS.get(protocol)
-    return row.omitted_previous(document, prev) if row else ""
-
-
-def with_request_id(protocol: str, document: Mapping[str, Any], request_id: str) -> dict[str, Any]:
-    """Return a document with another id of the request, if it has one.
-
-    That of an unknown protocol is unchanged.
-    """
-    row = PROTOCOLS.get(protocol)
-    return row.with_request_id(document, request_id) if row else dict(document)
-
-
-def with_version(protocol: str, document: Mapping[str, Any], version: str) -> dict[str, Any]:
-    """Raises `ValueError` for an unknown name."""
-    return _row(PROTOCOLS, protocol, "protocol").with_version(document, version)
-
-
 def request_text(protocol: str, request: Mapping[str, Any]) -> str:
     """Return the text of a request, "" if it has none or the protocol is unknown."""
     row = PROTOCOLS.get(protocol)
     if replaced := raw.raw_of(request):
         return raw.title_of(replaced)
     return row.request_text(request) if row else ""
-
-
-def operation(protocol: str, request: Mapping[str, Any]) -> str:
-    """Return the name of a request's operation; an unknown protocol's own name."""
-    row = PROTOCOLS.get(protocol)
-    return row.operation(request) if row else protocol
 
 
 def schema_of_request(protocol: str, document: Any) -> str:
@@ -408,23 +329,6 @@ def query_text(protocol: str, request: Any) -> str:
     """Return the query of a request as later ones repeat it, "" for none or an unknown protocol."""
     row = PROTOCOLS.get(protocol)
     return row.query_text(request) if row and not raw.raw_of(request) else ""
-
-
-def session_context(protocol: str, request: Any, returned: Mapping[str, Any] | None) -> Any:
-    """Return the session context that a following request sends.
-
-    It comes from what was sent and what was returned for it. None for none, and for an unknown
-    protocol.
-    """
-    row = PROTOCOLS.get(protocol)
-    return row.session_context(request, returned) if row else None
-
-
-def with_session_context(
-    protocol: str, request: Mapping[str, Any], session_context: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return a request with this session context. Raises `ValueError` like `exchange`."""
-    return _row(PROTOCOLS, protocol, "protocol").with_session_context(request, session_context)
 
 
 def _row(table: Mapping[str, _Row], name: str, axis: str) -> _Row:

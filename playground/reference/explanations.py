@@ -79,7 +79,7 @@ def meaning(protocol: str, schema: str, pointer: str) -> str:
 
     Raises `ValueError` for a schema that does not exist.
     """
-    found = explain(protocol, registry.versions(protocol)[-1].name, schema, pointer)
+    found = explain(protocol, registry.of(protocol).versions[-1].name, schema, pointer)
     return found.text if found else ""
 
 

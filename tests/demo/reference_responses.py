@@ -31,7 +31,7 @@ def requests() -> Iterator[tuple[str, str, str, dict[str, Any]]]:
     for version in (each.name for each in nlweb.VERSIONS):
         for document in documents:
             if document.get("meta", {}).get("version", version) == version:
-                yield "demo", "nlweb", version, registry.with_version("nlweb", document, version)
+                yield "demo", "nlweb", version, registry.of("nlweb").with_version(document, version)
     for guide in GUIDES:
         if protocol := PROTOCOLS.get(guide.agent):
             for row in guide.tables[0][2]:

@@ -100,7 +100,7 @@ def test_one_that_stands_in_speaks_what_all_of_the_requests_do(
 ) -> None:
     agent = preparation.override_agent(HERE, [saved_request(*each) for each in requests], None)
     assert (agent.protocol, agent.binding, agent.url) == (*found, HERE)
-    assert agent.version in {each.name for each in registry.versions(agent.protocol)}
+    assert agent.version in {each.name for each in registry.of(agent.protocol).versions}
 
 
 def test_none_stands_in_at_what_cannot_be_called() -> None:

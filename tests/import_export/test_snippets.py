@@ -42,7 +42,7 @@ from tests.support.servers import reply, serving
 
 CANARY = "canary-9f1b7c"
 EGGS = {"query": {"text": "eggs"}}
-AGENT_API = registry.versions("agent-api")[-1].name
+AGENT_API = registry.of("agent-api").versions[-1].name
 STREAM = {**EGGS, "prefer": {"streaming": True}}
 #: Kinds of code, and the commands that run them; Python runs in this process.
 RUN: dict[str, Sequence[str]] = {
@@ -94,7 +94,7 @@ SENT: dict[str, tuple[str, Any, dict[str, Any], str]] = {
     "mcp": ("/mcp", EGGS, {"binding": "mcp"}, '"jsonrpc"'),
     "mcp stream": ("/mcp?pace=0.05", STREAM, {"binding": "mcp"}, '"jsonrpc"'),
     "agent api": (
-        "/agent-api?pace=0.05", registry.new_request("agent-api", AGENT_API, "eggs"),
+        "/agent-api?pace=0.05", registry.of("agent-api").new_request(AGENT_API, "eggs"),
         {"protocol": "agent-api", "version": AGENT_API}, "completed",
     ),
 }  # fmt: skip

@@ -247,8 +247,8 @@ def test_any_request_is_checked_and_followed(name: str, document: Any) -> None:
         assert problem.level in ("error", "warning")
         assert problem.message.endswith(".")
     assert isinstance(registry.query_text(target.protocol, document), str)
-    context = registry.session_context(target.protocol, document, None)
-    following = registry.follow_up_document(
-        target.protocol, document, prev=[], session_context=context, text="and?"
+    context = registry.of(target.protocol).session_context(document, None)
+    following = registry.of(target.protocol).follow_up_document(
+        document, prev=[], session_context=context, text="and?"
     )
     assert registry.query_text(target.protocol, following) == "and?"

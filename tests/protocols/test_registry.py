@@ -18,8 +18,7 @@ class TestRegistry:
         for attempt in (
             lambda: registry.exchange(unknown, REQUEST),
             lambda: registry.validate_request(unknown, REQUEST),
-            lambda: registry.versions("smtp"),
-            lambda: registry.new_request("smtp", "1", "eggs"),
+            lambda: registry.of("smtp"),
         ):
             with pytest.raises(ValueError) as raised:
                 attempt()

@@ -72,7 +72,7 @@ LINKS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
     ),
     "the protocol of the agent": (
         {"agent": "talker", "text": "hi", "protocol": "nlweb"},
-        {"protocol": "agent-api", "document": registry.new_request("agent-api", "1", "hi")},
+        {"protocol": "agent-api", "document": registry.of("agent-api").new_request("1", "hi")},
     ),
     "a document": (
         {"request": '{"query": {"text": "<b>", "x": [1]}}'},

@@ -93,7 +93,10 @@ class IterationState:
     ) -> ConversationState | None:
         """Return the conversation that `document` continues, None where it starts one."""
         conversation = self.conversations.get(key)
-        if conversation is None or registry.session_context(key[1], document, None) is not None:
+        if (
+            conversation is None
+            or registry.spec(key[1]).session_context(document, None) is not None
+        ):
             return None
         return conversation
 
@@ -101,7 +104,7 @@ class IterationState:
         """Note the session context of `run` for the later requests."""
         if not isinstance(run.session_context, Mapping):
             return
-        context = registry.session_context(run.protocol, run.request, run.session_context)
+        context = run.spec.session_context(run.request, run.session_context)
         if isinstance(context, Mapping):
             turn = Run(pk=run.pk, conversation=run.conversation)
             self.conversations[key] = ConversationState(turn, context)
@@ -279,7 +282,7 @@ def _with_session(
 ) -> dict[str, Any]:
     if raw.raw_of(document) is not None:
         return dict(document)
-    return registry.with_session_context(protocol, document, context)
+    return registry.of(protocol).with_session_context(document, context)
 
 
 # The response

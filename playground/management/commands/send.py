@@ -243,7 +243,7 @@ def _document(
         return document_from(source, parse_document_anyway if options["anyway"] else parse_document)
     text = options["text"] or ""
     if parent is None:
-        return registry.new_request(protocol, version, text, streaming=True)
+        return registry.of(protocol).new_request(version, text, streaming=True)
     if unknown := preparation.unknown_protocol(parent):
         raise CommandError(unknown, returncode=USAGE)
     # Only placeholders in the text, or of secrets sent before, are the user's: text of an agent is
@@ -252,7 +252,7 @@ def _document(
         follow_up_document(parent, text), keep={*parent.secret_names, *names_in(text)}
     )
     if options["protocol_version"]:
-        document = registry.with_version(protocol, document, version)
+        document = registry.of(protocol).with_version(document, version)
     return document
 
 

@@ -100,7 +100,7 @@ def _requests(options: dict[str, Any]) -> RequestPair:
     if (source := options["request"]) is not None:
         document = document_from(source)
     else:
-        document = registry.new_request(left.protocol, left_version, options["text"] or "")
+        document = registry.of(left.protocol).new_request(left_version, options["text"] or "")
     other = convert_to_version(document, left_version, right_version)
     return (
         _request(left, document, left_version, bindings[0]),

@@ -511,7 +511,7 @@ class TestSending:
     def test_nothing_else_of_an_action_is_known_to_the_registry(self) -> None:
         target = Target("http://a.example.com", registry.ACTION)
         assert registry.validate_request(target, {"any": "thing"}) == []
-        assert registry.masker(registry.ACTION) is None
+        assert registry.spec(registry.ACTION).mask is None
 
 
 NAMES = [

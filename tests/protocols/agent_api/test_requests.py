@@ -27,8 +27,8 @@ TARGET = Target("https://a.example.com/process", protocol="agent-api", version="
 
 
 def follow(request: Any, session_context: Any, text: str = "") -> dict[str, Any]:
-    return registry.follow_up_document(
-        "agent-api", request, prev=[], session_context=session_context, text=text
+    return registry.of("agent-api").follow_up_document(
+        request, prev=[], session_context=session_context, text=text
     )
 
 
@@ -221,8 +221,7 @@ class TestTurns:
     before = {**REQUEST, "tools": [TOOL], "session_id": "old", "response_id": "r_1", "top_p": 0.5}
 
     def test_the_next_question(self) -> None:
-        document = registry.follow_up_document(
-            "agent-api",
+        document = registry.of("agent-api").follow_up_document(
             self.before,
             prev=[],
             session_context={"session_id": "s", "response_id": "r_2"},
@@ -244,12 +243,12 @@ class TestTurns:
 
     def test_what_a_conversation_is_called(self) -> None:
         came = {"response_id": "r_2"}
-        assert registry.session_context("agent-api", self.before, came) == {
+        assert registry.of("agent-api").session_context(self.before, came) == {
             "session_id": "old",
             "response_id": "r_2",
         }
-        assert registry.session_context("agent-api", REQUEST, came) == came
-        assert registry.session_context("agent-api", REQUEST, None) is None
+        assert registry.of("agent-api").session_context(REQUEST, came) == came
+        assert registry.of("agent-api").session_context(REQUEST, None) is None
 
     def test_the_output_of_a_function(self) -> None:
         said = requests.output_message(CALL, "21 C")
@@ -317,7 +316,7 @@ class TestOverHttp:
 
     def test_there_are_no_promises(self) -> None:
         with pytest.raises(ValueError, match="no promises"):
-            registry.await_request("agent-api", "1", REQUEST, token="t", action="checkin")
+            registry.of("agent-api").await_request("1", REQUEST, token="t", action="checkin")
 
 
 @pytest.mark.parametrize(

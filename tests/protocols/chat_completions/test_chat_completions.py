@@ -133,9 +133,9 @@ def test_a_conversation(name: str) -> None:
     messages, answer, expected = CONVERSATIONS[name]
     request = {"model": "m", "messages": messages}
     returned = {"messages": [answer]} if answer else None
-    context = registry.session_context("chat-completions", request, returned)
-    following = registry.follow_up_document(
-        "chat-completions", request, prev=[], session_context=context, text="c"
+    context = registry.of("chat-completions").session_context(request, returned)
+    following = registry.of("chat-completions").follow_up_document(
+        request, prev=[], session_context=context, text="c"
     )
     assert following == {"model": "m", "messages": expected}
 

@@ -26,7 +26,7 @@ from tests.support.json_values import values
 from tests.support.strategies import events as any_events
 from tests.support.strategies import json_values
 
-VERSIONS = {version.name: version for version in registry.versions("nlweb")}
+VERSIONS = {version.name: version for version in registry.of("nlweb").versions}
 EGGS = {"@type": "Recipe", "url": "http://a.example/eggs", "name": "Eggs"}
 SOUP = {"@type": "Recipe", "name": "Soup", "duration": "PT1H"}
 

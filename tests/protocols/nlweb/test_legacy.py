@@ -117,7 +117,7 @@ class TestCall:
 
 class TestCheck:
     def test_a_new_request_has_nothing_against_it(self) -> None:
-        document = registry.new_request("nlweb", "legacy", "eggs")
+        document = registry.of("nlweb").new_request("legacy", "eggs")
         assert registry.validate_request(target("legacy"), document) == []
         assert ask(document).url == "http://agent.example.com/ask?query=eggs"
 
@@ -155,7 +155,7 @@ class TestCheck:
         ]
 
     def test_of_a_document_for_another_version(self) -> None:
-        document = registry.new_request("nlweb", "0.55", "eggs")
+        document = registry.of("nlweb").new_request("0.55", "eggs")
         assert warned(document) == [("/meta/version", "warning")]
 
 

@@ -39,7 +39,7 @@ def ask(**sections: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("streaming", [True, False])
 def test_a_new_request_is_what_check_and_schema_ask_for(version: str, streaming: bool) -> None:
-    request = registry.new_request("nlweb", version, "pasta", streaming=streaming)
+    request = registry.of("nlweb").new_request(version, "pasta", streaming=streaming)
     assert request == {
         "query": {"text": "pasta"},
         "prefer": {"streaming": streaming},
@@ -150,7 +150,7 @@ def test_a_stream_is_wanted_only_by_true(document: Any, wanted: bool) -> None:
 
 def test_an_await_request_is_told_by_its_token() -> None:
     for document, operation in ((AWAIT, "await"), (ask(), "ask"), (ask(promise_token="p"), "ask")):
-        assert registry.operation("nlweb", document) == operation
+        assert registry.of("nlweb").operation(document) == operation
 
 
 REQUEST = {
@@ -165,7 +165,7 @@ REQUESTS = values(NAMES) | objects(NAMES)
 
 def follow(request: Any, **given_: Any) -> dict[str, Any]:
     given = {"prev": [], "session_context": None, **given_}
-    return registry.follow_up_document("nlweb", request, **given)
+    return registry.of("nlweb").follow_up_document(request, **given)
 
 
 def test_the_next_request_of_a_conversation() -> None:
@@ -270,7 +270,7 @@ def test_any_request_is_followed(request: Any, prev: list[Any], session: Any, te
     ],
 )
 def test_another_version(meta: Any, version: str, expected: Any) -> None:
-    made = registry.with_version("nlweb", {"query": {"text": "a"}, "meta": meta}, version)
+    made = registry.of("nlweb").with_version({"query": {"text": "a"}, "meta": meta}, version)
     assert made == {"query": {"text": "a"}, "meta": expected}
     assert registry.validate_request(target(version), made) == []
 
@@ -285,12 +285,11 @@ def test_another_version(meta: Any, version: str, expected: Any) -> None:
     ],
 )
 def test_another_request_id(meta: Any, expected: Any) -> None:
-    assert registry.with_request_id("nlweb", {"meta": meta}, "req_2") == {"meta": expected}
+    assert registry.of("nlweb").with_request_id({"meta": meta}, "req_2") == {"meta": expected}
 
 
 def test_an_await_request_has_an_id_of_its_own() -> None:
-    made = registry.await_request(
-        "nlweb",
+    made = registry.of("nlweb").await_request(
         "0.54",
         {"query": {"text": "a"}, "meta": {"version": "0.54", "request_id": "req_1"}},
         token="t",
