@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -43,50 +43,26 @@ class MessageKind(enum.StrEnum):
 
 
 class Deviation(enum.StrEnum):
-    """A deviation of a message from the standard (its sections 4 to 6)."""
+    """A deviation from the standard (its sections 4 to 6), as a sentence about the message."""
 
-    NOT_AN_OBJECT = "not-an-object"
-    NO_VERSION = "no-version"
-    OTHER_VERSION = "other-version"
-    NO_ID = "no-id"
-    ODD_ID = "odd-id"
+    NOT_AN_OBJECT = "The message is not a JSON object."
+    NO_VERSION = 'The message has no "jsonrpc": "2.0".'
+    OTHER_VERSION = 'The message\'s "jsonrpc" is not "2.0".'
+    NO_ID = "The response has no id, so it can’t be matched to a request."
+    ODD_ID = "The id is neither a string nor a number."
     #: Added by the caller, which knows the call that a response belongs to.
-    WRONG_ID = "wrong-id"
-    RESULT_AND_ERROR = "result-and-error"
-    METHOD_IN_RESPONSE = "method-in-response"
-    ODD_METHOD = "odd-method"
-    ODD_PARAMS = "odd-params"
-    ODD_ERROR = "odd-error"
-    ODD_CODE = "odd-code"
-    NOTHING = "nothing"
+    WRONG_ID = "The response id differs from the request id."
+    RESULT_AND_ERROR = "The response has both a result and an error."
+    METHOD_IN_RESPONSE = "The message has a method in addition to its result or error."
+    ODD_METHOD = "The method is not a string."
+    ODD_PARAMS = "The params are neither an object nor an array."
+    ODD_ERROR = "The error is not an object with a code and a message."
+    ODD_CODE = "The error code is not an integer."
+    NOTHING = "The object has no method, result or error."
     #: MCP has no batches since 2025-06-18; A2A never had them.
-    BATCH = "batch"
-    EMPTY_BATCH = "empty-batch"
-    LONG_BATCH = "long-batch"
-
-
-#: Each deviation as a sentence about the message.
-SENTENCES: Mapping[Deviation, str] = MappingProxyType(
-    {
-        Deviation.NOT_AN_OBJECT: "The message is not a JSON object.",
-        Deviation.NO_VERSION: 'The message has no "jsonrpc": "2.0".',
-        Deviation.OTHER_VERSION: 'The message\'s "jsonrpc" is not "2.0".',
-        Deviation.NO_ID: "The response has no id, so it can’t be matched to a request.",
-        Deviation.ODD_ID: "The id is neither a string nor a number.",
-        Deviation.WRONG_ID: "The response id differs from the request id.",
-        Deviation.RESULT_AND_ERROR: "The response has both a result and an error.",
-        Deviation.METHOD_IN_RESPONSE: "The message has a method in addition to its result or "
-        "error.",
-        Deviation.ODD_METHOD: "The method is not a string.",
-        Deviation.ODD_PARAMS: "The params are neither an object nor an array.",
-        Deviation.ODD_ERROR: "The error is not an object with a code and a message.",
-        Deviation.ODD_CODE: "The error code is not an integer.",
-        Deviation.NOTHING: "The object has no method, result or error.",
-        Deviation.BATCH: "The message is part of a batch.",
-        Deviation.EMPTY_BATCH: "The batch is empty.",
-        Deviation.LONG_BATCH: f"Only the first {MAX_BATCH} messages of the batch were read.",
-    }
-)
+    BATCH = "The message is part of a batch."
+    EMPTY_BATCH = "The batch is empty."
+    LONG_BATCH = f"Only the first {MAX_BATCH} messages of the batch were read."
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,16 +149,7 @@ def read_all(payload: Any) -> list[JsonRpcMessage]:
 
 
 def with_problems(message: JsonRpcMessage, *problems: Deviation) -> JsonRpcMessage:
-    return JsonRpcMessage(
-        message.kind,
-        message.id,
-        message.method,
-        message.params,
-        message.result,
-        message.error,
-        (*message.problems, *problems),
-        message.raw,
-    )
+    return replace(message, problems=(*message.problems, *problems))
 
 
 def _version_problems(payload: Mapping[str, Any]) -> tuple[Deviation, ...]:

@@ -24,7 +24,7 @@ from playground.conformance.shape import Place, is_given, never, present, those
 from playground.conformance.values import is_integer, is_nonempty_text
 from playground.protocols import jsonrpc
 from playground.protocols.frames import FrameKind
-from playground.protocols.jsonrpc import SENTENCES, Deviation, MessageKind
+from playground.protocols.jsonrpc import Deviation, MessageKind
 from playground.protocols.mcp.messages import SESSION_HEADER
 
 _TRANSPORT = "MCP transports"
@@ -208,7 +208,7 @@ def _malformed(t: McpTranscript, *kinds: Deviation) -> Iterator[RuleIssue]:
         for kind in located.message.problems:
             if kind in kinds:
                 location = located.pointer + _MEMBERS.get(kind, "")
-                yield Violation(SENTENCES[kind], located.seq, location)
+                yield Violation(kind.value, located.seq, location)
 
 
 def _expects_messages(call: RecordedCall) -> bool:

@@ -67,4 +67,4 @@ class RpcReader(Reader):
         problems = message.problems
         if message.id is not None and not message.is_response_to(self._id):
             problems = (*problems, Deviation.WRONG_ID)
-        return [Note(seq, "json-rpc", {"remark": jsonrpc.SENTENCES[each]}) for each in problems]
+        return [Note(seq, "json-rpc", {"remark": each.value}) for each in problems]

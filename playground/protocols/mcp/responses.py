@@ -228,7 +228,7 @@ class _MessageReader(Reader):
         elif message.kind is MessageKind.NOTIFICATION:
             found = [_notification(seq, message)]
         else:
-            reason = " ".join(jsonrpc.SENTENCES[each] for each in message.problems)
+            reason = " ".join(message.problems)
             return [Unknown(seq, "message", message.raw, reason)]
         return [*found, *_remarks(seq, message)]
 
@@ -259,7 +259,7 @@ class _MessageReader(Reader):
         events = list(self._on_answer(seq, message, self.in_stream))
         self.answer = self.answer or message
         if message.kind is MessageKind.RESULT and message.error is not None:
-            reason = jsonrpc.SENTENCES[Deviation.RESULT_AND_ERROR]
+            reason = Deviation.RESULT_AND_ERROR.value
             events.append(Unknown(seq, "error", message.error.raw, reason))
         return [*events, *_remarks(seq, message)]
 
@@ -270,7 +270,7 @@ def _decode_again(data: str, index: int) -> JsonRpcMessage:
 
 
 def _stray(seq: int, message: JsonRpcMessage) -> Event:
-    return Unknown(seq, "response", message.raw, jsonrpc.SENTENCES[Deviation.WRONG_ID])
+    return Unknown(seq, "response", message.raw, Deviation.WRONG_ID.value)
 
 
 def _is_same_id(given: Any, expected: Any) -> bool:
@@ -279,7 +279,7 @@ def _is_same_id(given: Any, expected: Any) -> bool:
 
 
 def _remarks(seq: int, message: JsonRpcMessage) -> list[Event]:
-    return [Note(seq, "json-rpc", {"remark": jsonrpc.SENTENCES[each]}) for each in message.problems]
+    return [Note(seq, "json-rpc", {"remark": each.value}) for each in message.problems]
 
 
 def _notification(seq: int, message: JsonRpcMessage) -> Event:

@@ -21,7 +21,7 @@ from playground.protocols.events import (
     Unknown,
 )
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.jsonrpc import SENTENCES, Deviation
+from playground.protocols.jsonrpc import Deviation
 from playground.protocols.mcp.server_requests import MAX_REQUESTS
 from tests.protocols.mcp.talk import (
     MODERN,
@@ -71,7 +71,7 @@ def test_an_answer_with_a_fault_is_still_the_answer(
 ) -> None:
     talk = known().stream(payload) if streamed else known().json(payload)
     assert names(talk) == ["Soup"]
-    assert remarks(talk) == [SENTENCES[deviation]]
+    assert remarks(talk) == [deviation]
     assert talk.exchange.outcome is Outcome.ANSWER
     assert ends_well(talk)
 
@@ -315,7 +315,7 @@ def test_responses_to_others_are_not_held_decoded() -> None:
     assert held < 2 * len(frames[0].data)
     talk.frame(FrameKind.END)
     # The first of them is the answer.
-    assert remarks(talk) == [SENTENCES[Deviation.WRONG_ID]]
+    assert remarks(talk) == [Deviation.WRONG_ID]
 
 
 def test_a_large_message_of_a_stream_has_a_limit_of_values() -> None:
