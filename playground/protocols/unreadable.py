@@ -1,13 +1,15 @@
-"""Unreadable HTTP responses: descriptions, causes and fixes as tables."""
+"""Unreadable HTTP responses and denied requests: descriptions, causes and fixes as tables."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from playground.protocols import challenges, lenient
+from playground.protocols import lenient
+from playground.protocols.headers import TOKEN
 from playground.protocols.json_decoder import MAX_VALUES, TooManyValuesError
 from playground.protocols.problems import Problem, Stage
 
@@ -62,9 +64,7 @@ def fix_for_status(status: int, headers: Mapping[str, str]) -> str:
     `headers` with names in lower case; `retry-after` and `www-authenticate` are included.
     """
     fix = _FIXES.get(status) or _CLASS_FIXES.get(status // 100) or _DEFAULT_FIX
-    if status in (401, 403) and (
-        advice := challenges.auth_advice(headers.get("www-authenticate", ""))
-    ):
+    if status in (401, 403) and (advice := auth_advice(headers.get("www-authenticate", ""))):
         return advice
     if (wait := headers.get("retry-after", "").strip()[:60]) and status in (429, 503):
         return f"{fix} Retry-After: {wait}."
@@ -90,7 +90,7 @@ def unreadable_problem(
     if status // 100 == 3:
         cause = redirect_cause(status, headers)
     elif status in DENIALS:
-        cause = challenges.describe_denial(status, headers)
+        cause = describe_denial(status, headers)
     fix = fix_for_status(status, headers)
     if foreign := foreign_protocol(payload):
         cause, fix = (
@@ -141,3 +141,91 @@ def describe_body(
         what = f"{broken}: {error}" if with_reason else f"{where}{broken}"
         return f"is not valid JSON{what}", f"{error}\n{body[:QUOTED]}"
     return f"{PROSE}{broken}", body
+
+
+# Authentication challenges: the `WWW-Authenticate` header (RFC 9110, section 11.6.1). The
+# parameters of bearer tokens are those of RFC 6750 (section 3) and RFC 9728 (section 5.1), which
+# MCP servers use.
+
+#: Most characters of a header that are read, and of a value that are shown.
+_MAX_HEADER, _MAX_VALUE = 4_000, 200
+
+_PARAM = re.compile(rf"\s*,?\s*({TOKEN})\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^\s,\"]*))")
+_SCHEME = re.compile(rf"\s*,?\s*({TOKEN})(?=\s|,|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """One authentication scheme that a server accepts."""
+
+    scheme: str
+    #: Names in lower case.
+    params: Mapping[str, str] = field(default_factory=dict)
+
+    def value(self, name: str) -> str:
+        """Return a parameter for display, "" without it."""
+        return self.params.get(name, "")[:_MAX_VALUE].strip()
+
+
+def read_challenges(header: str) -> list[Challenge]:
+    text, at = header[:_MAX_HEADER], 0
+    found: list[Challenge] = []
+    while scheme := _SCHEME.match(text, at):
+        at = scheme.end()
+        params: dict[str, str] = {}
+        while param := _PARAM.match(text, at):
+            at = param.end()
+            quoted, plain = param[2], param[3]
+            value = re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else plain
+            params.setdefault(param[1].lower(), value)
+        found.append(Challenge(scheme[1], params))
+    return found
+
+
+def describe_denial(status: int, headers: Mapping[str, str]) -> str:
+    """Return the cause of a 401, 403 or 407 as a sentence: scheme, realm and missing scope."""
+    name = "proxy-authenticate" if status == 407 else "www-authenticate"
+    found = map(_describe, read_challenges(headers.get(name, ""))[:3])
+    described = "; or ".join(found)
+    if not described and status == 403:
+        return "Authentication required, or access denied (HTTP 403)."
+    return f"Authentication required (HTTP {status}){described and f': {described}'}."
+
+
+def _describe(challenge: Challenge) -> str:
+    parts = [challenge.scheme[:60]]
+    is_missing = challenge.params.get("error") == "insufficient_scope"
+    labels = {"realm": "realm", "scope": "missing scope" if is_missing else "scope"}
+    for name, label in labels.items():
+        if value := challenge.value(name):
+            parts.append(f"{label} “{value}”")
+    return ", ".join(parts)
+
+
+def auth_advice(header: str) -> str:
+    """Return what to enter in the agent's settings, as sentences, "" without a challenge."""
+    sentences = [_advice_for(challenge) for challenge in read_challenges(header)[:3]]
+    return " Or: ".join(filter(None, sentences))
+
+
+def _advice_for(challenge: Challenge) -> str:
+    advice = _ADVICE.get(challenge.scheme.lower())
+    if advice is None:
+        advice = f"Add an Authorization header with the scheme {challenge.scheme[:60]}."
+    sentences = [advice]
+    for name, sentence in _PARAMETER_SENTENCES.items():
+        if value := challenge.value(name):
+            sentences.append(sentence.format(value.rstrip(".")))
+    return " ".join(sentences)
+
+
+_ADVICE: Mapping[str, str] = {
+    "bearer": "Add a bearer token to the agent’s authentication.",
+    "basic": "Add a user name and password to the agent’s authentication.",
+    "apikey": "Add an API key to the agent’s authentication.",
+}
+_PARAMETER_SENTENCES: Mapping[str, str] = {
+    "error_description": "Server message: {}.",
+    "scope": "The token requires the scope “{}”.",
+    "resource_metadata": "Resource metadata: {}",
+}

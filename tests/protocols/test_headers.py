@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols import unreadable
-from playground.protocols.challenges import (
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.headers import RESERVED, header_error, is_credential, is_token
+from playground.protocols.trace_context import has_traceparent, sent_trace_id, trace_id_of
+from playground.protocols.unreadable import (
     Challenge,
     auth_advice,
     describe_denial,
     read_challenges,
 )
-from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.headers import RESERVED, header_error, is_credential, is_token
-from playground.protocols.trace_context import has_traceparent, sent_trace_id, trace_id_of
 
 
 @pytest.mark.parametrize("name", sorted(RESERVED))

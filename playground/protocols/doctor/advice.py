@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from playground.protocols import unreadable
-from playground.protocols.challenges import describe_denial
 from playground.protocols.doctor.evidence import Evidence
 from playground.protocols.mcp.handshake import DISCOVERY_LIMIT
 from playground.protocols.problems import USE_HTTP, USE_HTTPS, Problem
+from playground.protocols.unreadable import describe_denial
 
 NAME_IT = "Configure the agent to send the content type application/json or text/event-stream."
 NOT_A_PAGE = "Enter the URL of the agent’s endpoint; its path often ends in /ask."

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from playground.protocols import unreadable
-from playground.protocols.challenges import read_challenges
 from playground.protocols.doctor import advice
 from playground.protocols.doctor.evidence import Evidence
 from playground.protocols.doctor.kinds import MCP, DetectedProtocol, kinds
@@ -21,6 +20,7 @@ from playground.protocols.exchange import Target
 from playground.protocols.mcp import http_sse
 from playground.protocols.origins import origin_of
 from playground.protocols.problems import USE_HTTP, USE_HTTPS, Problem, Stage
+from playground.protocols.unreadable import read_challenges
 
 
 class Remedy(enum.StrEnum):
