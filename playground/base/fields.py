@@ -16,7 +16,7 @@ from django.conf import settings
 
 from playground.base.credentials import is_pair
 from playground.protocols import headers as header_rules
-from playground.protocols import json_decoder, json_errors, raw
+from playground.protocols import json_decoder, raw
 
 #: The largest integer that is accepted without a `maximum`.
 MAX_INT = 999_999_999
@@ -55,7 +55,7 @@ class JsonInputError(forms.ValidationError):
         #: Line and column, "" where they are not known.
         self.location = ""
         if position is not None:
-            line, column = json_errors.line_and_column(text, position)
+            line, column = json_decoder.line_and_column(text, position)
             self.location = f"Line {line:,}, column {column:,}"
         self.reason = reason
         super().__init__(": ".join(filter(None, (self.location, reason))), code=code)
@@ -75,7 +75,7 @@ def parse_json_value(text: str, max_depth: int | None = None) -> Any:
     deepest = settings.RUN_LIMITS.max_depth if max_depth is None else max_depth
     if json_decoder.exceeds_depth(text, deepest):
         reason = f"The document is nested more than {deepest} levels deep."
-        raise JsonInputError(text, json_errors.too_deep_at(text, deepest), reason, "deep")
+        raise JsonInputError(text, json_decoder.too_deep_at(text, deepest), reason, "deep")
     try:
         return json.loads(
             text,
@@ -86,14 +86,14 @@ def parse_json_value(text: str, max_depth: int | None = None) -> Any:
     except json.JSONDecodeError as error:
         is_cut = error.msg.startswith("Unterminated") or not text[error.pos :].strip()
         code = "unfinished" if is_cut else "syntax"
-        reason = f"{json_errors.describe_error(error)}."
+        reason = f"{json_decoder.describe_error(error)}."
         raise JsonInputError(text, error.pos, reason, code) from None
     except _DuplicateNameError as error:
-        at = json_errors.duplicate_name_at(text)
+        at = json_decoder.duplicate_name_at(text)
         reason = f"Duplicate name “{error}” in an object."
         raise JsonInputError(text, at, reason, "repeated") from None
     except ValueError:
-        at = json_errors.number_at(text)
+        at = json_decoder.number_at(text)
         raise JsonInputError(text, at, "Not a valid JSON number.", "number") from None
 
 

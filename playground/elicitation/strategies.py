@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from playground.elicitation.form import ElicitationForm
-from playground.protocols import json_decoder, json_errors, lenient
+from playground.protocols import json_decoder, lenient
 from playground.protocols.nlweb import requests
 from playground.protocols.text import shorten
 
@@ -290,7 +290,9 @@ def _read_template(template: str) -> dict[str, Any]:
     try:
         document = json_decoder.decode(template)
     except json.JSONDecodeError as error:
-        problem = f"{json_errors.describe_error(error)} (line {error.lineno}, column {error.colno})"
+        problem = (
+            f"{json_decoder.describe_error(error)} (line {error.lineno}, column {error.colno})"
+        )
         raise TemplateError(f"The template is not valid JSON: {problem}.") from None
     except ValueError:
         raise TemplateError("The template has a number with too many digits.") from None

@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from playground.protocols import json_decoder, json_errors, lenient
+from playground.protocols import json_decoder, lenient
 from playground.variables.names import is_name
 
 #: Limits on the lines of a text of assignments, and on its characters.
@@ -90,7 +90,7 @@ def _json_rows(text: str) -> list[Row]:
         value = json_decoder.decode(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise DataError(f"Invalid JSON: {json_errors.describe_error(error)} ({place}).") from None
+        raise DataError(f"Invalid JSON: {json_decoder.describe_error(error)} ({place}).") from None
     except ValueError:
         raise DataError("The JSON contains a number with too many digits.") from None
     if not isinstance(value, list):

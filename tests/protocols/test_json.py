@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.protocols import json_decoder, json_errors
+from playground.protocols import json_decoder
 from playground.protocols.json_members import MAX_ALIKE, MAX_LEVELS, JsonPart, scan
 from playground.protocols.json_pointer import (
     descend,
@@ -227,7 +227,7 @@ BROKEN = [
 def test_what_is_broken_is_said_in_plain_words(text: str, words: str) -> None:
     with pytest.raises(json.JSONDecodeError) as broken:
         json.loads(text)
-    assert json_errors.describe_error(broken.value) == words
+    assert json_decoder.describe_error(broken.value) == words
 
 
 def said_of(text: str) -> str:
@@ -235,7 +235,7 @@ def said_of(text: str) -> str:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        return json_errors.describe_error(error)
+        return json_decoder.describe_error(error)
     return ""
 
 
@@ -250,7 +250,7 @@ def test_no_sentence_of_the_decoder_is_repeated(text: str) -> None:
     ids=range(4),
 )
 def test_the_place_of_an_error(text: str, position: int, wanted: tuple[int, int]) -> None:
-    assert json_errors.line_and_column(text, position) == wanted
+    assert json_decoder.line_and_column(text, position) == wanted
 
 
 @pytest.mark.parametrize(
@@ -266,13 +266,13 @@ def test_the_place_of_an_error(text: str, position: int, wanted: tuple[int, int]
     ids=range(6),
 )
 def test_where_a_text_is_too_deep(text: str, at: int | None) -> None:
-    assert json_errors.too_deep_at(text, 2) == at
+    assert json_decoder.too_deep_at(text, 2) == at
 
 
 @given(st.text('[]{}"\\a', max_size=60), st.integers(0, 5))
 def test_what_has_a_place_is_what_is_refused(text: str, limit: int) -> None:
     if not json_decoder.exceeds_depth(text, limit):
-        assert json_errors.too_deep_at(text, limit) is None
+        assert json_decoder.too_deep_at(text, limit) is None
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_what_has_a_place_is_what_is_refused(text: str, limit: int) -> None:
     ids=range(8),
 )
 def test_where_a_number_is_none(text: str, at: int | None) -> None:
-    assert json_errors.number_at(text) == at
+    assert json_decoder.number_at(text) == at
 
 
 def parts(text: str) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from playground.protocols import json_decoder, json_errors, lenient
+from playground.protocols import json_decoder, lenient
 
 #: Controls of a form, choices of one, and characters of its label and its hint.
 MAX_FIELDS, MAX_OPTIONS, MAX_TEXT = 100, 200, 500
@@ -177,7 +177,7 @@ def _value(control: ToolControl, text: str) -> Any:
 def _error_text(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         location = f"line {error.lineno}, column {error.colno}"
-        return f"Invalid JSON: {json_errors.describe_error(error)} ({location})."
+        return f"Invalid JSON: {json_decoder.describe_error(error)} ({location})."
     return str(error) or "The JSON is nested too deeply."
 
 
