@@ -43,7 +43,7 @@ from playground.protocols.events import Event, Failure
 from playground.protocols.mcp import handshake
 from playground.protocols.origins import MAX_URL, same_origin
 from playground.protocols.problems import Problem
-from playground.protocols.spec import ProtocolSpec
+from playground.protocols.registry import ProtocolSpec
 from playground.ui.formatting import value_text
 from playground.ui.helpers import find_run, get_agent, get_run, is_htmx, room_problem, save_form
 

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 from playground.protocols import registry, schemas
+from playground.protocols.registry import Operation, ProtocolSpec
 from playground.protocols.request_form import FormSection, MemberField, sections_of
-from playground.protocols.spec import Operation, ProtocolSpec
 from playground.reference.explanations import meaning
 
 #: Stands for the text of a first request: the scripts put the user's in its place.

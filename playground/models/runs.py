@@ -24,7 +24,7 @@ from playground.protocols import registry
 from playground.protocols.events import Outcome
 from playground.protocols.frames import Frame
 from playground.protocols.origins import MAX_URL, origin_of
-from playground.protocols.spec import ProtocolSpec
+from playground.protocols.registry import ProtocolSpec
 
 #: Frame batches in memory at once while a run is read.
 CHUNK = 50

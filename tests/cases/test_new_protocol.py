@@ -23,7 +23,7 @@ from playground.models.agents import proposed_changes
 from playground.protocols import json_decoder, lenient, registry, schemas
 from playground.protocols.events import Completed, Event, Outcome, Text
 from playground.protocols.exchange import RequestProblem, Version
-from playground.protocols.spec import Operation, ProtocolSpec
+from playground.protocols.registry import Operation, ProtocolSpec
 from playground.stored_runs import run_facts
 from tests.support.background_tasks import wait_for_tasks
 from tests.support.markup import Element, read

@@ -79,7 +79,7 @@ def protocol(name: str, label: str) -> list[Place]:
         New(f"tests/protocols/{name}/__init__.py", ""),
         Insertion(
             "playground/protocols/registry.py",
-            "from playground.protocols.spec import",
+            "from playground.protocols.events import",
             f"from playground.protocols.{name} import reader as {name}_reader\n"
             f"from playground.protocols.{name} import requests as {name}\n",
         ),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from playground.protocols import registry, unreadable
 from playground.protocols.exchange import Target
-from playground.protocols.spec import ProtocolSpec
+from playground.protocols.registry import ProtocolSpec
 
 #: A kind is a protocol over HTTP, or a binding where that is another.
 NLWEB, MCP, AGENT_API, A2A = "nlweb", "mcp", "agent-api", "a2a"
