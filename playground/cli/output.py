@@ -31,11 +31,10 @@ from playground.protocols import events as ev
 from playground.protocols.agent_api import constants
 from playground.protocols.agent_api.parts import join
 from playground.protocols.doctor import Remedy
-from playground.protocols.events import event_label
+from playground.protocols.events import event_label, late_meta, meta_facts
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.mcp import server_requests
 from playground.protocols.media import content_media, media_of
-from playground.protocols.placement import late_meta, meta_facts
 from playground.protocols.problems import Problem
 from playground.protocols.text import printable, printable_json
 from playground.ui.formatting import milliseconds, value_text

@@ -21,9 +21,9 @@ from playground.conversation.media import MediaView, media_line
 from playground.conversation.thread import Thread
 from playground.protocols import events as ev
 from playground.protocols import registry
+from playground.protocols.events import is_summary
 from playground.protocols.json_decoder import exceeds_depth, read_event
 from playground.protocols.media import media_of
-from playground.protocols.placement import is_summary
 from playground.protocols.text import shorten
 from playground.ui.formatting import (
     MAX_LIST,

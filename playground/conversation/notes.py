@@ -13,15 +13,16 @@ from django.views.decorators.http import require_safe
 from playground.conversation.entries import Entry, Shown
 from playground.conversation.thread import Thread
 from playground.protocols import events as ev
-from playground.protocols.events import Event, Log
-from playground.protocols.nlweb import failures
-from playground.protocols.placement import (
+from playground.protocols.events import (
+    Event,
+    Log,
     format_facts,
     is_server_log,
     is_summary,
     late_meta,
     meta_facts,
 )
+from playground.protocols.nlweb import failures
 from playground.stored_runs import read_events
 from playground.ui.formatting import (
     MAX_LINE,

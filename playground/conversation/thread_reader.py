@@ -16,9 +16,8 @@ from playground.conversation.entries import Entry
 from playground.conversation.message_joiner import JOINED, MessageJoiner, MessagePart
 from playground.models import FrameBatch, Run
 from playground.notifications import Stored
-from playground.protocols.events import EntryRef, Event, Progress
+from playground.protocols.events import EntryRef, Event, Placement, PlacementAssigner, Progress
 from playground.protocols.frames import Frame
-from playground.protocols.placement import Placement, PlacementAssigner
 from playground.stored_runs import exchange_for
 
 #: Places of entries that are above the others.

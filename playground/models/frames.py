@@ -18,6 +18,8 @@ from playground.protocols.events import (
     Handshake,
     Message,
     Note,
+    Placement,
+    PlacementAssigner,
     Result,
     Started,
     Status,
@@ -26,7 +28,6 @@ from playground.protocols.events import (
     Tools,
 )
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind, pack, unpack
-from playground.protocols.placement import Placement, PlacementAssigner
 from playground.protocols.response import read_head
 
 if TYPE_CHECKING:

@@ -20,9 +20,8 @@ from playground.protocols.annotations import (
     AnnotationKind,
     Annotator,
 )
-from playground.protocols.events import Event
+from playground.protocols.events import Event, Placement, PlacementAssigner
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.placement import Placement, PlacementAssigner
 from playground.protocols.text import shorten
 from playground.stored_runs import read_events
 from playground.ui.formatting import blocks_of

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from playground.protocols.events import MAX_ASIDES, MAX_PINNED
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.placement import MAX_ASIDES, MAX_PINNED
 from tests.support.markup import ENTRY_TAGS, Element, assert_inert
 from tests.support.run_page import entries, part, replied, result_of, streamed, words
 from tests.support.stored_runs import END, HEAD, OPEN, Recording

@@ -14,7 +14,7 @@ from typing import Any
 
 from playground.protocols import events as ev
 from playground.protocols import json_decoder
-from playground.protocols.placement import is_summary
+from playground.protocols.events import is_summary
 from playground.protocols.text import shorten
 
 #: Keys that identify a part, the most specific first: keys at the same position are compared.

@@ -29,6 +29,7 @@ from playground.protocols.events import (
     Started,
     Text,
     Unknown,
+    format_facts,
 )
 from playground.protocols.exchange import Reader
 from playground.protocols.jsonrpc import URL_ELICITATION_REQUIRED, JsonRpcMessage
@@ -36,7 +37,6 @@ from playground.protocols.mcp import elicitation
 from playground.protocols.mcp.messages import nlweb_meta
 from playground.protocols.media import media_of
 from playground.protocols.nlweb.legacy import MESSAGE_MEMBERS
-from playground.protocols.placement import format_facts
 
 #: Parts of `content` that are read.
 MAX_PARTS = 1000

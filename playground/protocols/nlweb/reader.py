@@ -21,11 +21,11 @@ from playground.protocols.events import (
     Started,
     Text,
     Unknown,
+    meta_facts,
 )
 from playground.protocols.nlweb import content, legacy, versions
 from playground.protocols.nlweb.content import Payload
 from playground.protocols.nlweb.outcome import OutcomeReader, announced_by
-from playground.protocols.placement import meta_facts
 
 #: Members of a stream message that are not metadata even if the metadata is the payload itself.
 _NOT_META = frozenset({*content.PARTS, "index", "item", "_meta", "meta"})

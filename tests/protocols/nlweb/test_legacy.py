@@ -19,13 +19,15 @@ from playground.protocols.events import (
     Failure,
     Note,
     Outcome,
+    Placement,
+    PlacementAssigner,
     Result,
     Text,
     Unknown,
+    is_server_log,
 )
 from playground.protocols.exchange import Target
 from playground.protocols.nlweb import legacy
-from playground.protocols.placement import Placement, PlacementAssigner, is_server_log
 from tests.support.json_values import values
 from tests.support.playbook import Playbook, event, read_document, read_stream, target
 
