@@ -72,7 +72,6 @@ class ExampleBlock:
 
 
 def rule_context(group: RuleGroup, rule: Rule[Any]) -> dict[str, Any]:
-    """Return the context of the page of a rule."""
     ids = [each.id for each in group.rules]
     at = ids.index(rule.id)
     return {
@@ -147,7 +146,6 @@ def _examples_context(rule: Rule[Any]) -> dict[str, Any]:
 
 
 def _example(slug: str, title: str, examples: RuleExamples, example: Example) -> dict[str, Any]:
-    """Return the context of an example response."""
     locator = PointerLocator()
     frames = list(locator.noting(example.frames))
     found: dict[int | None, list[ExampleFinding]] = {}
@@ -273,7 +271,6 @@ class Span(NamedTuple):
     is_missing: bool = False
 
     def moved(self, by: int) -> Span:
-        """Return the span in a text that has `by` more characters before it."""
         return self._replace(start=self.start + by, end=self.end + by)
 
 
@@ -312,45 +309,28 @@ def _find(text: str, at: int, keys: list[str], *, value_only: bool = False) -> S
     """Return where keys lead from the value at `at`; a member includes its name."""
     named = at
     for key in keys:
-        if text[at] == "{":
-            found = _member(text, at, key)
-        elif text[at] == "[" and key.isdecimal():
-            found = _element(text, at, int(key))
-        else:
-            found = None
-        if found is None:
+        # The last member of its name counts.
+        found = [each[1:] for each in _children(text, at) if each[0] == key]
+        if not found:
             return Span(at, at + 1, is_missing=True)
-        named, at = found
+        named, at = found[-1]
     return Span(at if value_only else named, _end(text, at))
 
 
-def _member(text: str, at: int, key: str) -> tuple[int, int] | None:
-    """Return the offsets of a member and of its value: the last of its name."""
-    found = None
+def _children(text: str, at: int) -> Iterator[tuple[str, int, int]]:
+    """Yield the members or elements of the value at `at`: key, and where it and its value begin."""
+    opening, index = text[at], 0
     at = _skip(text, at + 1)
-    while text[at] != "}":
-        named = at
-        name, at = scanstring(text, at + 1, False)
-        at = _skip(text, _skip(text, at) + 1)
-        if name == key:
-            found = named, at
+    while opening in "{[" and text[at] not in "}]":
+        named, key = at, str(index)
+        if opening == "{":
+            key, at = scanstring(text, at + 1, False)
+            at = _skip(text, _skip(text, at) + 1)
+        yield key, named, at
+        index += 1
         at = _skip(text, _end(text, at))
         if text[at] == ",":
             at = _skip(text, at + 1)
-    return found
-
-
-def _element(text: str, at: int, index: int) -> tuple[int, int] | None:
-    """Return the offset of an element, as that of its value too."""
-    at = _skip(text, at + 1)
-    while text[at] != "]":
-        if index == 0:
-            return at, at
-        index -= 1
-        at = _skip(text, _end(text, at))
-        if text[at] == ",":
-            at = _skip(text, at + 1)
-    return None
 
 
 def _skip(text: str, at: int) -> int:
