@@ -58,7 +58,6 @@ class Frame:
 
     @property
     def at_ms(self) -> float:
-        """Return the arrival in milliseconds since the run's first call."""
         return self.at_us / 1000
 
 

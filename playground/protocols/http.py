@@ -111,29 +111,24 @@ class HttpExchange(Exchange):
         }
 
     def next_call(self) -> HttpCall | None:
-        """Return the call, once."""
         call, self._call = self._call, None
         return call
 
     def receive(self, frame: Frame) -> Sequence[Event]:
-        """Never raises on an agent's data."""
         self._response.add(frame)
         receiver = self._receivers.get(frame.kind)
         return receiver(frame) if receiver else _NO_EVENTS
 
     @property
     def status(self) -> int:
-        """The HTTP status, 0 until it is received."""
         return self._response.status
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers of the response, names in lower case."""
         return self._response.headers
 
     @property
     def ended(self) -> bool:
-        """Whether the response ended as its framing says."""
         return self._response.ended
 
     @property
@@ -142,7 +137,6 @@ class HttpExchange(Exchange):
 
     @property
     def problem(self) -> Problem | None:
-        """Return why the response cannot be read (any further), None if it can."""
         return self._problem
 
     @property

@@ -56,7 +56,6 @@ class Media:
 
     @property
     def has_data(self) -> bool:
-        """Return whether the content is in the response."""
         return bool(self.data) or self.text is not None
 
     def read(self, limit: int | None = None) -> bytes | None:

@@ -52,7 +52,6 @@ class Problem:
         return asdict(self)
 
     def to_bytes(self) -> bytes:
-        """Return the problem as the data of an `ERROR` frame."""
         return json.dumps(self.to_json(), ensure_ascii=False).encode()
 
     @classmethod
@@ -69,7 +68,6 @@ class Problem:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """Return the problem in the data of an `ERROR` frame."""
         return cls.from_json(json.loads(data))
 
 

@@ -40,13 +40,11 @@ _PATH = "/?&=%:@!$'()*+,;~{}"
 
 
 def raw_of(request: Any) -> Mapping[str, Any] | None:
-    """Return the member `raw` of a document, None for a request that is not raw."""
     found = request.get(MEMBER) if isinstance(request, Mapping) else None
     return found if isinstance(found, Mapping) else None
 
 
 def document_of(request: Any) -> Any:
-    """Return a document without its member `raw`."""
     if raw_of(request) is None:
         return request
     return {name: value for name, value in request.items() if name != MEMBER}

@@ -432,7 +432,6 @@ class Change:
 
     @property
     def path(self) -> str:
-        """Return the path of the attribute, "" for the document as a whole."""
         return path_of(self.pointer)
 
 

@@ -486,7 +486,6 @@ def request_text(protocol: str, request: Mapping[str, Any]) -> str:
 
 
 def schema_of_request(protocol: str, document: Any) -> str:
-    """Return the name of the schema of a request."""
     row = PROTOCOLS.get(protocol)
     return row.operation_of(document).schema if row else "request"
 

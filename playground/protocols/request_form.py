@@ -45,7 +45,6 @@ class MemberField:
 
     @property
     def label(self) -> str:
-        """Return the name of the member."""
         return self.pointer.rpartition("/")[2]
 
 

@@ -42,12 +42,10 @@ class Message(NamedTuple):
 
     @property
     def readable(self) -> bool:
-        """Return whether the payload is decoded JSON."""
         return not self.reason
 
     @property
     def members(self) -> dict[str, Any]:
-        """Return the payload's members; empty if it is not an object."""
         return self.payload if isinstance(self.payload, dict) else {}
 
 
@@ -117,12 +115,10 @@ class Response(LiveResponse):
 
     @property
     def data(self) -> bytes:
-        """Return the bytes of its body or stream as received."""
         return b"".join(frame.data for frame in self.frames if frame.kind in BODY_KINDS)
 
     @cached_property
     def kinds(self) -> frozenset[FrameKind]:
-        """Return the kinds of its frames."""
         return frozenset(frame.kind for frame in self.frames)
 
     @property

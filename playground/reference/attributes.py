@@ -95,7 +95,6 @@ class TryLink:
 
     @property
     def query(self) -> str:
-        """Return the query string of its URL."""
         return urlencode(asdict(self), quote_via=quote, safe="")
 
 
@@ -115,7 +114,6 @@ class AttributeView:
 
     @property
     def above(self) -> str:
-        """Return the path without the name."""
         name = "[]" if self.attribute.name == "0" else self.attribute.name
         return self.attribute.path.removesuffix(name)
 
@@ -169,7 +167,6 @@ class AttributeView:
 
     @cached_property
     def words(self) -> str:
-        """Return the text that the filter searches."""
         found = self.attribute
         return _words(
             f"{found.document}.{found.path}",
@@ -229,7 +226,6 @@ class ReferenceView:
 
     @property
     def others(self) -> list[VersionLink]:
-        """Return the other versions of the protocol."""
         return [each for each in version_links(self.protocol) if each.version != self.version]
 
     @property
@@ -238,7 +234,6 @@ class ReferenceView:
 
     @property
     def count(self) -> int:
-        """Return the number of attributes."""
         return sum(len(each.attributes) for each in self.documents)
 
     def filtered(self, text: str) -> ReferenceView:

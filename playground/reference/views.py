@@ -80,7 +80,6 @@ def _body(protocol: str, version: str, words: str) -> SafeString:
 
 @require_safe
 def changes(request: HttpRequest, protocol: str, version: str) -> HttpResponse:
-    """Show the changes from the previous version."""
     try:
         view = changes_view(protocol, version)
     except ValueError:

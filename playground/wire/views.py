@@ -110,7 +110,6 @@ def first_failure(request: HttpRequest, pk: str) -> JsonResponse:
 
 @require_safe
 def item(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
-    """Show the raw JSON of one entry."""
     run = get_run(request, pk)
     event = event_at(run, (seq, part))
     if event is None:
@@ -129,7 +128,6 @@ def item(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
 
 @require_safe
 def timeline(request: HttpRequest, pk: str) -> HttpResponse:
-    """Show the run on one time axis."""
     run = get_run(request, pk)
     return render(request, "wire/timeline.html", {"run": run, "timeline": run_timeline(run)})
 
