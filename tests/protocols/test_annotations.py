@@ -86,6 +86,48 @@ MCP = ("nlweb", "mcp", "0.55")
 ANSWER = {"_meta": {"response_type": "answer"}, "results": [{"@type": "Recipe", "name": "Soup"}]}
 
 
+NLWEB, AGENT_API, A2A = ("nlweb", "http", "0.55"), ("agent-api", "http", "1"), ("action", "a2a", "")
+ARGUMENTS = {"name": "ask", "arguments": {"query": {"text": "eggs"}}}
+CALLED = call({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": ARGUMENTS})
+TEXT = {"content": [{"type": "text", "text": json.dumps(ANSWER)}]}
+CARD = call(None, "GET", "/.well-known/agent-card.json")
+
+#: The last part of a run, what is sent, and the place in a schema of a pointer in it.
+PLACES = [
+    (NLWEB, [call({"query": {"text": "eggs"}})], "/query/text",
+     "nlweb/0.55/ask-request#/query/text"),
+    (NLWEB, [event({"index": 0, "item": {"name": "x"}}, "result")], "/index",
+     "nlweb/0.55/event-result#/index"),
+    (MCP, [CALLED], "/jsonrpc", "mcp/1/message#/jsonrpc"),
+    (MCP, [CALLED], "/params/arguments/query/text", "nlweb/0.55/ask-request#/query/text"),
+    (MCP, [body({"result": TEXT})], "/result/content/0/text#/results/0",
+     "nlweb/0.55/answer#/results/0"),
+    (MCP, [body({"result": {"content": [], "structuredContent": ANSWER}})],
+     "/result/structuredContent/results", "nlweb/0.55/answer#/results"),
+    (MCP, [body({"result": ANSWER})], "/result/results/0", "nlweb/0.55/answer#/results/0"),
+    (MCP, [body({"result": ANSWER})], "/result/_meta/response_type",
+     "nlweb/0.55/answer#/_meta/response_type"),
+    (MCP, [body([{"jsonrpc": "2.0", "id": 1, "result": {}}])], "/0/jsonrpc",
+     "mcp/1/message#/jsonrpc"),
+    (AGENT_API, [call({"input": [{"role": "user", "content": []}]})], "/input/0/role",
+     "agent-api/1/request#/input/0/role"),
+    (AGENT_API, [event({"object": "message", "status": "created"})], "/status",
+     "agent-api/1/message#/status"),
+    (A2A, [CARD, body({"name": "x"})], "/name", "a2a/1/card#/name"),
+    (A2A, [CARD, call({"method": "message/send"}, path="/a2a"), body({"jsonrpc": "2.0"})],
+     "/jsonrpc", "a2a/1/message#/jsonrpc"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sent_as", "parts", "pointer", "place"), PLACES)
+def test_the_place_of_a_name(
+    sent_as: tuple[str, str, str], parts: list[tuple[FrameKind, bytes]], pointer: str, place: str
+) -> None:
+    block = blocks(*parts, sent_as=sent_as)[-1]
+    assert str(at(block, pointer).place) == place
+    assert at(block, pointer).explanation is not None
+
+
 class TestHttp:
     def test_request_line_and_headers(self) -> None:
         block = blocks(call({"query": {"text": "eggs"}}, path="/ask?a=b%20c"))[0]
@@ -113,12 +155,6 @@ class TestHttp:
 
 
 class TestDocuments:
-    def test_a_request_document_is_explained_by_its_schema(self) -> None:
-        (block,) = blocks(call({"query": {"text": "eggs"}, "prefer": {"streaming": True}}))
-        assert named(block)["/query/text"] == '"text": "eggs"'
-        assert str(at(block, "/query/text").place) == "nlweb/0.55/ask-request#/query/text"
-        assert at(block, "/query/text").explanation is not None
-
     def test_a_body_in_pieces_is_one_text(self) -> None:
         text = json.dumps(ANSWER, ensure_ascii=False).encode()
         pieces = [body(text[n : n + 7]) for n in range(0, len(text), 7)]
@@ -163,10 +199,6 @@ class TestStreams:
         assert found[:2] == [("id", "http/1/sse#/id", ""), ("event", "http/1/sse#/event", "")]
         assert found[3] == ("foo", "http/1/sse#/foo", "Unknown field: clients ignore it.")
 
-    def test_the_event_names_the_schema_of_its_data(self) -> None:
-        (block,) = blocks(event({"index": 0, "item": {"name": "x"}}, "result"))
-        assert places(block)["/index"] == "nlweb/0.55/event-result#/index"
-
     def test_data_in_several_lines_is_one_document(self) -> None:
         (block,) = blocks((K.EVENT, b'data: {"a":\r\nevent: result\r\ndata: {"b": 1}}\r\n\r\n'))
         assert_nested(block)
@@ -201,37 +233,6 @@ def stream_names(chunks: Iterable[bytes]) -> list[Any]:
 
 
 class TestMcp:
-    def test_arguments_are_the_request_document(self) -> None:
-        arguments = {"query": {"text": "eggs"}}
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-                   "params": {"name": "ask", "arguments": arguments}}  # fmt: skip
-        (block,) = blocks(call(message), sent_as=MCP)
-        found = places(block)
-        assert found["/jsonrpc"] == "mcp/1/message#/jsonrpc"
-        assert found["/params/arguments/query/text"] == "nlweb/0.55/ask-request#/query/text"
-
-    @pytest.mark.parametrize(
-        ("result", "pointer", "place"),
-        [
-            (
-                {"content": [{"type": "text", "text": json.dumps(ANSWER)}]},
-                "/result/content/0/text#/results/0",
-                "nlweb/0.55/answer#/results/0",
-            ),
-            (
-                {"content": [], "structuredContent": ANSWER},
-                "/result/structuredContent/results",
-                "nlweb/0.55/answer#/results",
-            ),
-            (ANSWER, "/result/results/0", "nlweb/0.55/answer#/results/0"),
-            (ANSWER, "/result/_meta/response_type", "nlweb/0.55/answer#/_meta/response_type"),
-        ],
-    )
-    def test_where_an_answer_is(self, result: Any, pointer: str, place: str) -> None:
-        (block,) = blocks(body({"jsonrpc": "2.0", "id": 1, "result": result}), sent_as=MCP)
-        assert places(block)[pointer] == place
-        assert at(block, pointer).explanation is not None
-
     def test_spans_in_a_string_cover_its_escapes(self) -> None:
         text = json.dumps({"results": [{"name": 'a"b\\ü🍳\n', "url": "x"}]})
         message = {"result": {"content": [{"type": "text", "text": text}]}}
@@ -251,11 +252,6 @@ class TestMcp:
         assert "/result/content/0/text#/_meta" in pointers
         assert "/result/content/0/text#/results" in pointers
 
-    def test_an_array_of_messages(self) -> None:
-        message = {"jsonrpc": "2.0", "id": 1, "result": {}}
-        (block,) = blocks(body([message]), sent_as=MCP)
-        assert places(block)["/0/jsonrpc"] == "mcp/1/message#/jsonrpc"
-
     def test_the_answers_in_an_array_of_messages_may_differ(self) -> None:
         actions = ({"protocol": "MCP", "tool": "x"}, {"protocol": "HTTP", "method": "POST"})
         messages = [
@@ -272,35 +268,15 @@ class TestMcp:
         assert places(block)["/result/structuredContents/results"].startswith("mcp/1/message#")
 
 
-class TestOthers:
-    def test_agent_api(self) -> None:
-        sent_as = ("agent-api", "http", "1")
-        found = blocks(
-            call({"input": [{"role": "user", "content": []}]}),
-            event({"object": "message", "status": "created"}),
-            sent_as=sent_as,
-        )
-        assert places(found[0])["/input/0/role"] == "agent-api/1/request#/input/0/role"
-        assert places(found[1])["/status"].startswith("agent-api/1/message#")
-
-    def test_a2a(self) -> None:
-        found = blocks(
-            call(None, "GET", "/.well-known/agent-card.json"), body({"name": "x"}),
-            call({"method": "message/send"}, path="/a2a"), body({"result": {}}),
-            sent_as=("action", "a2a", ""),
-        )  # fmt: skip
-        assert places(found[1])["/name"] == "a2a/1/card#/name"
-        assert places(found[2])["/method"] == "a2a/1/message#/method"
-
-    @pytest.mark.parametrize("binding", ["http", "mcp", "a2a", "other"])
-    @pytest.mark.parametrize("protocol", ["nlweb", "agent-api", "action", "other"])
-    def test_an_unknown_version_has_no_explanations(self, protocol: str, binding: str) -> None:
-        found = blocks(
-            call({"query": "x"}), (K.HEAD, HEAD), event({"message_type": "result"}),
-            sent_as=(protocol, binding, "legacy"),
-        )  # fmt: skip
-        assert "/query" in named(found[0])
-        assert "/message_type" in named(found[2])
+@pytest.mark.parametrize("binding", ["http", "mcp", "a2a", "other"])
+@pytest.mark.parametrize("protocol", ["nlweb", "agent-api", "action", "other"])
+def test_an_unknown_version_has_no_explanations(protocol: str, binding: str) -> None:
+    found = blocks(
+        call({"query": "x"}), (K.HEAD, HEAD), event({"message_type": "result"}),
+        sent_as=(protocol, binding, "legacy"),
+    )  # fmt: skip
+    assert "/query" in named(found[0])
+    assert "/message_type" in named(found[2])
 
 
 class TestPages:
