@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
@@ -32,7 +33,6 @@ from playground.base.fields import parse_document, parse_header_templates, parse
 from playground.engine.preparation import agent_for_url, version_and_binding
 from playground.models import Agent
 from playground.protocols import lenient, registry
-from playground.protocols.deep_links import workbench_link
 from playground.protocols.origins import MAX_URL, same_origin
 from playground.transport import check_url
 from playground.ui.formatting import readable
@@ -197,3 +197,32 @@ def _document(query: QueryDict) -> dict[str, Any] | None:
     """Return the document in the URL, None where there is none or it is invalid."""
     document = lenient.decode(query.get("request", "")[:MAX_LINK])
     return document if isinstance(document, dict) else None
+
+
+def workbench_link(
+    workbench: str,
+    *,
+    address: str,
+    protocol: str,
+    binding: str,
+    version: str,
+    document: Mapping[str, Any],
+    headers: Sequence[Sequence[str]] = (),
+    agent: str = "",
+) -> str:
+    """Return the URL that opens the workbench at the URL `workbench` with a request filled in.
+
+    The headers must be without credentials. `agent` is the slug of an agent, which is used where it
+    has the same origin as `address`.
+    """
+    request = {
+        **({"agent": agent} if agent else {}),
+        "address": address,
+        "protocol": protocol,
+        "binding": binding,
+        "version": version,
+        "document": document,
+        "headers": list(headers),
+    }
+    text = json.dumps(request, separators=(",", ":"))
+    return f"{workbench}#request={base64.urlsafe_b64encode(text.encode()).decode().rstrip('=')}"

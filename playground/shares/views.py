@@ -28,6 +28,7 @@ from playground.collections.fixture import Fixture, FixtureError, fixture_of, fi
 from playground.collections.fixture_validation import expectation_errors
 from playground.collections.importer import apply_import, plan_import
 from playground.collections.recordings import frame_to_json, frames_of, validate_recording
+from playground.composer.deep_links import workbench_link
 from playground.conversation.entries import rows_of
 from playground.conversation.status import progress_of, status_context
 from playground.conversation.thread import Thread, render_entries
@@ -41,7 +42,6 @@ from playground.models.driving import database_now
 from playground.models.rows import owner_of
 from playground.protocols import registry
 from playground.protocols.annotations import SchemaPlace
-from playground.protocols.deep_links import badge, workbench_link
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.headers import is_credential
 from playground.stored_runs import read_events
@@ -139,7 +139,8 @@ def _share_context(request: HttpRequest, share: Share) -> dict[str, Any]:
     }
     if share.run is not None and share.run.protocol != registry.ACTION:
         image = request.build_absolute_uri(static("img/badge.svg"))
-        context["badge"] = badge(image, _workbench_link(request, share.run))
+        link = _workbench_link(request, share.run)
+        context["badge"] = f"[![Try it in the playground]({image})]({link})"
     return context
 
 
