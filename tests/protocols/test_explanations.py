@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -271,16 +270,8 @@ def test_every_attribute_of_the_tools_and_skills_of_the_demo_is_explained() -> N
     assert unexplained("a2a", "1", "card", {"skills": list(SKILLS)}) == []
 
 
-FOLDERS = sorted(
-    entry.name for entry in resources.files(schemas.__name__).iterdir() if entry.is_dir()
-)
-#: Schema folders with their files.
-FILES: dict[tuple[str, str], tuple[str, ...]] = {
-    (protocol, version): schemas.names(protocol, version)
-    for protocol, _, version in (name.rpartition("-") for name in FOLDERS)
-    if protocol
-}
-ALL = [(protocol, version, name) for (protocol, version), names in FILES.items() for name in names]
+#: Protocol, version and name of each schema.
+ALL = [(*version, name) for version in schemas.versions() for name in schemas.names(*version)]
 
 #: Keywords whose values are schemas that describe the same value.
 ALTERNATIVES = ("allOf", "anyOf", "oneOf")
@@ -373,7 +364,7 @@ class TestFiles:
             ("nlweb", "legacy"): {"ask-request", "await-request", "response", "item", "parameters"},
         }
         for folder, names in expected.items():
-            assert names <= set(FILES[folder])
+            assert names <= set(schemas.names(*folder))
 
 
 def problems(protocol: str, version: str, place: Place) -> Iterator[str]:

@@ -340,54 +340,58 @@ def test_an_unknown_version() -> None:
         reference("nlweb", "9")
 
 
-def between(before: dict[str, Any], after: dict[str, Any]) -> set[tuple[Any, ...]]:
-    older, newer = read_reference("x", "1", before), read_reference("x", "2", after)
-    found = changes(older, newer)
-    assert len(found) == len(set(found))
-    return {(each.kind, each.document, each.pointer, each.before, each.after) for each in found}
-
-
 def thing(**properties: Any) -> dict[str, Any]:
     return {"thing": {"properties": properties}}
 
 
-def test_changes_of_names() -> None:
-    found = between(
+IF_KIND = {
+    "if": {"properties": {"k": {"const": "v"}}, "required": ["k"]},
+    "then": {"properties": {"b": {}}, "required": ["b"]},
+}
+#: An older and a newer version, and the changes: kind, document, pointer, before, after.
+CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any], set[tuple[Any, ...]]]] = {
+    "names": (
         {**thing(a={}, b={"properties": {"c": {}}}), "old": {}},
         {**thing(b={"properties": {"d": {}}}), "new": {}},
-    )
-    assert found == {
-        ("removed", "thing", "/a", (), ()),
-        ("removed", "thing", "/b/c", (), ()),
-        ("added", "thing", "/b/d", (), ()),
-        ("removed", "old", "", (), ()),
-        ("added", "new", "", (), ()),
-    }
-
-
-def test_changes_of_types_values_limits_and_defaults() -> None:
-    found = between(
+        {
+            ("removed", "thing", "/a", (), ()),
+            ("removed", "thing", "/b/c", (), ()),
+            ("added", "thing", "/b/d", (), ()),
+            ("removed", "old", "", (), ()),
+            ("added", "new", "", (), ()),
+        },
+    ),
+    "types, values, limits and defaults": (
         thing(a={"type": "string"}, b={"enum": ["x", "y"]}, c={"minimum": 1, "default": 1}),
         thing(a={"type": ["string", "null"]}, b={"enum": ["y", "z"]}, c={"minimum": 2}),
-    )
-    assert found == {
-        ("type", "thing", "/a", (), ("null",)),
-        ("values", "thing", "/b", ("x",), ("z",)),
-        ("limits", "thing", "/c", ("at least 1",), ("at least 2",)),
-        ("default", "thing", "/c", ("1",), ()),
-    }
+        {
+            ("type", "thing", "/a", (), ("null",)),
+            ("values", "thing", "/b", ("x",), ("z",)),
+            ("limits", "thing", "/c", ("at least 1",), ("at least 2",)),
+            ("default", "thing", "/c", ("1",), ()),
+        },
+    ),
+    "requirements and conditions": (
+        thing(a={}, b={}),
+        {"thing": {"required": ["a"], "properties": {"a": {}}, **IF_KIND}},
+        {
+            ("required", "thing", "/a", ("optional",), ("required",)),
+            ("required", "thing", "/b", ("optional",), ("required",)),
+            ("condition", "thing", "/b", (), ("k = v",)),
+        },
+    ),
+}
 
 
-def test_changes_of_requirements_and_conditions() -> None:
-    before = {"thing": {"properties": {"a": {}, "b": {}}}}
-    condition = {"properties": {"k": {"const": "v"}}, "required": ["k"]}
-    then = {"properties": {"b": {}}, "required": ["b"]}
-    after = {"thing": {"required": ["a"], "properties": {"a": {}}, "if": condition, "then": then}}
-    assert between(before, after) == {
-        ("required", "thing", "/a", ("optional",), ("required",)),
-        ("required", "thing", "/b", ("optional",), ("required",)),
-        ("condition", "thing", "/b", (), ("k = v",)),
-    }
+@pytest.mark.parametrize(("before", "after", "expected"), CHANGES.values(), ids=CHANGES)
+def test_changes_of(
+    before: dict[str, Any], after: dict[str, Any], expected: set[tuple[Any, ...]]
+) -> None:
+    found = changes(read_reference("x", "1", before), read_reference("x", "2", after))
+    assert len(found) == len(expected)
+    assert {
+        (each.kind, each.document, each.pointer, each.before, each.after) for each in found
+    } == expected
 
 
 def test_the_same_has_no_changes() -> None:

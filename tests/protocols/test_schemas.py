@@ -139,81 +139,67 @@ class TestConstraints:
 
 
 META = {"response_type": "answer", "version": "0.55"}
+ASKED = {**META, "response_type": "elicitation"}
+NLWEB_54, NLWEB_55, AGENT_API = ("nlweb", "0.54"), ("nlweb", "0.55"), ("agent-api", "1")
+
+#: Version, schema, a value that departs from it, and where it does; None for anywhere.
+DEPARTURES = [
+    (NLWEB_55, "answer", {"_meta": META}, "$"),
+    (NLWEB_55, "answer", {"_meta": META, "content": []}, "$"),
+    (NLWEB_55, "answer", {"meta": META, "results": []}, "$"),
+    (NLWEB_55, "answer", {"_meta": {**META, "response_type": "Answer"}, "results": []}, None),
+    (NLWEB_55, "answer", {"_meta": META, "results": ["text"]}, "$.results[0]"),
+    (NLWEB_55, "event-start", {"_meta": META}, None),
+    (NLWEB_55, "event-result", {"index": -1, "item": {}}, "$.index"),
+    (NLWEB_55, "event-result", {"@type": "Recipe"}, "$"),
+    (NLWEB_54, "event-content", {"type": "text"}, "$"),
+    # 0.55, section 4.1.3: a selection without options.
+    *((NLWEB_55, "elicitation",
+       {"_meta": ASKED, "elicitation": {"questions": [{"id": "q", "text": "Q?", "type": kind}]}},
+       "$.elicitation.questions[0]") for kind in ("single_select", "multi_select")),
+    (AGENT_API, "event", {"object": "thing"}, None),
+    (AGENT_API, "event", {"object": "response", "status": "created"}, None),
+    (AGENT_API, "event", {"object": "message", "id": "msg_1"}, None),
+    (AGENT_API, "event", {"object": "content", "delta": True, "text": "x"}, None),
+    (AGENT_API, "content", {"type": "text", "text": 5}, None),
+    (AGENT_API, "response",
+     {"id": "r", "object": "response", "status": "failed", "error": "no"}, None),
+    (AGENT_API, "request", {"input": []}, None),
+    (AGENT_API, "input-content", {"type": "image"}, None),
+]  # fmt: skip
 
 
-class TestWhatTheyRefuse:
-    @pytest.mark.parametrize(
-        ("version", "name", "value", "where"),
-        [
-            ("0.55", "answer", {"_meta": META}, "$"),
-            ("0.55", "answer", {"_meta": META, "content": []}, "$"),
-            ("0.55", "answer", {"meta": META, "results": []}, "$"),
-            ("0.55", "answer", {"_meta": {**META, "response_type": "Answer"}, "results": []}, None),
-            ("0.55", "answer", {"_meta": META, "results": ["text"]}, "$.results[0]"),
-            ("0.55", "event-start", {"_meta": META}, None),
-            ("0.55", "event-result", {"index": -1, "item": {}}, "$.index"),
-            ("0.55", "event-result", {"@type": "Recipe"}, "$"),
-            ("0.54", "event-content", {"type": "text"}, "$"),
-        ],
-    )
-    def test_departures(self, version: str, name: str, value: Any, where: str | None) -> None:
-        found = errors(version, name, value)
-        assert found
-        assert where is None or where in found
-
-    @pytest.mark.parametrize("kind", ["single_select", "multi_select"])
-    def test_a_selection_without_options(self, kind: str) -> None:
-        """0.55, section 4.1.3."""
-        question = {"id": "q", "text": "Q?", "type": kind}
-        reply = {
-            "_meta": {"response_type": "elicitation", "version": "0.55"},
-            "elicitation": {"questions": [question]},
-        }
-        assert errors("0.55", "elicitation", reply) == ["$.elicitation.questions[0]"]
-
-    @pytest.mark.parametrize(
-        ("protocol", "missing"),
-        [
-            ("HTTP", {"method", "endpoint"}),
-            ("MCP", {"server", "tool"}),
-            ("A2A", {"agent_url", "skill"}),
-            ("other", set()),
-        ],
-    )
-    def test_an_action_without_what_its_protocol_needs(
-        self, protocol: str, missing: set[str]
-    ) -> None:
-        """0.55, section 5."""
-        action = {"name": "a", "description": "d", "protocol": protocol}
-        assert len(errors("0.55", "action", action)) == len(missing)
-        complete = {**action, **dict.fromkeys(missing, "x")}
-        assert errors("0.55", "action", complete) == []
-
-    @pytest.mark.parametrize("spelling", ["answer", "Answer"])
-    @pytest.mark.parametrize("member", ["_meta", "meta"])
-    def test_what_0_54_leaves_open(self, member: str, spelling: str) -> None:
-        meta = {"response_type": spelling, "version": "0.54"}
-        assert errors("0.54", "answer", {member: meta, "results": []}) == []
+@pytest.mark.parametrize(("version", "name", "value", "where"), DEPARTURES)
+def test_departures(version: tuple[str, str], name: str, value: Any, where: str | None) -> None:
+    found = errors(version[1], name, value, version[0])
+    assert found
+    assert where is None or where in found
 
 
-class TestAgentAPI:
-    def test_what_the_specification_prints_holds(self) -> None:
-        printed = [("request", REQUEST), *(("event", each) for each in (*STREAMS[0], *STREAMS[1]))]
-        for name, value in printed:
-            assert errors("1", name, value, "agent-api") == [], value
+@pytest.mark.parametrize(
+    ("protocol", "missing"),
+    [
+        ("HTTP", {"method", "endpoint"}),
+        ("MCP", {"server", "tool"}),
+        ("A2A", {"agent_url", "skill"}),
+        ("other", set()),
+    ],
+)
+def test_an_action_without_what_its_protocol_needs(protocol: str, missing: set[str]) -> None:
+    """0.55, section 5."""
+    action = {"name": "a", "description": "d", "protocol": protocol}
+    assert len(errors("0.55", "action", action)) == len(missing)
+    assert errors("0.55", "action", {**action, **dict.fromkeys(missing, "x")}) == []
 
-    @pytest.mark.parametrize(
-        ("name", "value"),
-        [
-            ("event", {"object": "thing"}),
-            ("event", {"object": "response", "status": "created"}),
-            ("event", {"object": "message", "id": "msg_1"}),
-            ("event", {"object": "content", "delta": True, "text": "x"}),
-            ("content", {"type": "text", "text": 5}),
-            ("response", {"id": "r", "object": "response", "status": "failed", "error": "no"}),
-            ("request", {"input": []}),
-            ("input-content", {"type": "image"}),
-        ],
-    )
-    def test_departures(self, name: str, value: Any) -> None:
-        assert errors("1", name, value, "agent-api")
+
+@pytest.mark.parametrize("spelling", ["answer", "Answer"])
+@pytest.mark.parametrize("member", ["_meta", "meta"])
+def test_what_0_54_leaves_open(member: str, spelling: str) -> None:
+    meta = {"response_type": spelling, "version": "0.54"}
+    assert errors("0.54", "answer", {member: meta, "results": []}) == []
+
+
+def test_what_the_agent_api_prints_holds() -> None:
+    printed = [("request", REQUEST), *(("event", each) for each in (*STREAMS[0], *STREAMS[1]))]
+    for name, value in printed:
+        assert errors("1", name, value, "agent-api") == [], value
