@@ -19,7 +19,6 @@ from playground.protocols.annotations import (
     AnnotationKind,
     Annotator,
 )
-from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.registry import first_calls
@@ -31,34 +30,32 @@ K = FrameKind
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
 
 
-def frames_of(*parts: tuple[FrameKind, bytes]) -> list[Frame]:
+#: Kind and data of a frame.
+Part = tuple[FrameKind, bytes]
+
+
+def frames_of(*parts: Part) -> list[Frame]:
     return [Frame(seq, seq * 10, kind, data) for seq, (kind, data) in enumerate(parts, 1)]
 
 
-def call(document: Any, method: str = "POST", path: str = "/ask") -> tuple[FrameKind, bytes]:
+def call(document: Any, method: str = "POST", path: str = "/ask") -> Part:
     head = f"{method} {path} HTTP/1.1\r\nHost: agent.example\r\n\r\n".encode()
     return K.CALL, head + (b"" if document is None else json.dumps(document).encode())
 
 
-def event(data: Any, name: str = "") -> tuple[FrameKind, bytes]:
+def event(data: Any, name: str = "") -> Part:
     text = data if isinstance(data, str) else json.dumps(data)
     return K.EVENT, (f"event: {name}\n" if name else "").encode() + f"data: {text}\n\n".encode()
 
 
-def body(value: Any) -> tuple[FrameKind, bytes]:
+def body(value: Any) -> Part:
     return K.BODY, value if isinstance(value, bytes) else json.dumps(value).encode()
 
 
-def annotate(
-    frames: Iterable[Frame], protocol: str, binding: str, version: str
-) -> list[AnnotatedBlock]:
-    return list(Annotator(protocol, binding, version).blocks(frames))
-
-
 def blocks(
-    *parts: tuple[FrameKind, bytes], sent_as: tuple[str, str, str] = ("nlweb", "http", "0.55")
+    *parts: Part, sent_as: tuple[str, str, str] = ("nlweb", "http", "0.55")
 ) -> list[AnnotatedBlock]:
-    return annotate(frames_of(*parts), *sent_as)
+    return list(Annotator(*sent_as).blocks(frames_of(*parts)))
 
 
 def named(block: AnnotatedBlock) -> dict[str, str]:
@@ -82,7 +79,7 @@ def places(block: AnnotatedBlock) -> dict[str, str]:
     return {each.pointer: str(each.place) for each in block.annotations if each.pointer}
 
 
-MCP = ("nlweb", "mcp", "0.55")
+MCP, LEGACY = ("nlweb", "mcp", "0.55"), ("nlweb", "http", "legacy")
 ANSWER = {"_meta": {"response_type": "answer"}, "results": [{"@type": "Recipe", "name": "Soup"}]}
 
 
@@ -121,7 +118,7 @@ PLACES = [
 
 @pytest.mark.parametrize(("sent_as", "parts", "pointer", "place"), PLACES)
 def test_the_place_of_a_name(
-    sent_as: tuple[str, str, str], parts: list[tuple[FrameKind, bytes]], pointer: str, place: str
+    sent_as: tuple[str, str, str], parts: list[Part], pointer: str, place: str
 ) -> None:
     block = blocks(*parts, sent_as=sent_as)[-1]
     assert str(at(block, pointer).place) == place
@@ -140,6 +137,10 @@ class TestHttp:
             ("header", "Host", "Host: agent.example"),
         ]
         assert str(block.annotations[4].place) == "http/1/request-headers#/host"
+
+    def test_flat_parameters(self) -> None:
+        (block,) = blocks(call(None, "GET", "/ask?query=eggs"), sent_as=LEGACY)
+        assert "nlweb/legacy/parameters#/query" in {str(each.place) for each in block.annotations}
 
     def test_status_and_response_headers(self) -> None:
         (block,) = blocks((K.HEAD, HEAD))
@@ -222,7 +223,7 @@ class TestStreams:
 
 def stream_names(chunks: Iterable[bytes]) -> list[Any]:
     splitter = sse.Splitter()
-    frames: list[tuple[FrameKind, bytes]] = []
+    frames: list[Part] = []
     for chunk in chunks:
         frames += [
             (K.COMMENT if block.is_comment else K.EVENT, block.data)
@@ -358,36 +359,23 @@ LISTED = {AnnotationKind.METHOD, AnnotationKind.STATUS, AnnotationKind.HEADER}
 URL = "http://agent.example.com"
 
 
-def sent(target: Target, document: Any) -> list[Frame]:
-    """Return the frames of the calls that send a document, a handshake included."""
-    calls = dict.fromkeys(call for call in first_calls(target, document) if call)
-    return [frame_of(call) for call in calls]
+def sent(sent_as: tuple[str, str, str], document: Any) -> Iterator[Part]:
+    """Yield the calls that send a document, a handshake included."""
+    for each in dict.fromkeys(filter(None, first_calls(Target(URL, *sent_as), document))):
+        head = [f"{each.method} {each.url.removeprefix(URL)} HTTP/1.1", "Host: agent.example.com"]
+        head += [f"{name}: {value}" for name, value in each.headers]
+        head += [f"Content-Length: {len(each.body)}", "", ""]
+        yield K.CALL, "\r\n".join(head).encode() + each.body
 
 
-def frame_of(call: HttpCall) -> Frame:
-    path = call.url.removeprefix(URL)
-    head = [f"{call.method} {path} HTTP/1.1", "Host: agent.example.com"]
-    head += [f"{name}: {value}" for name, value in call.headers]
-    head += [f"Content-Length: {len(call.body)}", "", ""]
-    return Frame(0, 0, K.CALL, "\r\n".join(head).encode() + call.body)
-
-
-def received(data: bytes, media_type: str = JSON) -> list[Frame]:
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nDate: now\r\n\r\n".encode()
-    body = [Frame(0, 0, K.BODY, data)]
+def received(data: bytes, media_type: str = JSON) -> Iterator[Part]:
+    yield K.OPEN, b'{"tls": null, "peer": "127.0.0.1:80"}'
+    yield K.HEAD, f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nDate: now\r\n\r\n".encode()
     if media_type == SSE:
-        splitter = sse.Splitter()
-        body = [Frame(0, 0, K.EVENT, block.data) for block in splitter.feed(data)]
-    return [
-        Frame(0, 0, K.OPEN, b'{"tls": null, "peer": "127.0.0.1:80"}'),
-        Frame(0, 0, K.HEAD, head),
-        *body,
-        Frame(0, 0, K.END),
-    ]
-
-
-def numbered(frames: list[Frame]) -> list[Frame]:
-    return [Frame(seq, frame.at_us, frame.kind, frame.data) for seq, frame in enumerate(frames, 1)]
+        yield from ((K.EVENT, block.data) for block in sse.Splitter().feed(data))
+    else:
+        yield K.BODY, data
+    yield K.END, b""
 
 
 def files() -> Iterator[Any]:
@@ -430,16 +418,14 @@ def unexplained(blocks: list[AnnotatedBlock]) -> set[str]:
 
 @pytest.mark.parametrize(("binding", "version", "path"), list(files()))
 def test_names_in_examples_of_nlweb(binding: str, version: str, path: Path) -> None:
-    data = path.read_bytes()
-    if path.name.startswith(("ask", "await")):
-        if binding == "http":
-            frames = sent(Target(URL, version=version), json.loads(data))
-        else:
-            head = b"POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\n\r\n"
-            frames = [Frame(0, 0, K.CALL, head + data)]
+    data, sent_as = path.read_bytes(), ("nlweb", binding, version)
+    if not path.name.startswith(("ask", "await")):
+        parts = received(data, SSE if path.suffix == ".sse" else JSON)
+    elif binding == "http":
+        parts = sent(sent_as, json.loads(data))
     else:
-        frames = received(data, SSE if path.suffix == ".sse" else JSON)
-    assert unexplained(annotate(numbered(frames), "nlweb", binding, version)) == set()
+        parts = iter([call(json.loads(data), path="/mcp")])
+    assert unexplained(blocks(*parts, sent_as=sent_as)) == set()
 
 
 #: What each captured agent speaks.
@@ -451,17 +437,17 @@ SPOKEN = {
 CAPTURED = sorted(path for path in CAPTURES.glob("*/*.txt") if ".req" not in path.name)
 
 
-def captured(path: Path) -> Iterator[Frame]:
-    """Yield the frames of a captured response, after those of its request."""
+def captured(path: Path) -> Iterator[Part]:
+    """Yield the parts of a captured response, after those of its request."""
     if (request := path.with_suffix(".req.txt")).exists():
-        yield Frame(0, 0, K.CALL, b"\r\n\r\n".join(parts_of(request)))
+        yield K.CALL, b"\r\n\r\n".join(parts_of(request))
     head, body = parts_of(path)
-    yield Frame(0, 0, K.HEAD, head + b"\r\n\r\n")
+    yield K.HEAD, head + b"\r\n\r\n"
     if not sse.is_event_stream("", body):
-        yield Frame(0, 0, K.BODY, body)
+        yield K.BODY, body
         return
     for block in sse.Splitter().feed(body + b"\n\n"):
-        yield Frame(0, 0, K.EVENT, block.data)
+        yield K.EVENT, block.data
 
 
 def parts_of(path: Path) -> tuple[bytes, bytes]:
@@ -472,36 +458,35 @@ def parts_of(path: Path) -> tuple[bytes, bytes]:
 
 @pytest.mark.parametrize("path", CAPTURED, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_names_in_captures(path: Path) -> None:
-    found = unexplained(annotate(numbered([*captured(path)]), *SPOKEN[path.parent.name]))
+    found = unexplained(blocks(*captured(path), sent_as=SPOKEN[path.parent.name]))
     # A captured request has a member that is invalid on purpose.
     assert {each for each in found if not each.endswith(" /foo")} == set()
 
 
-@pytest.mark.parametrize("binding", ["http", "mcp"])
-def test_names_in_requests_of_the_playground(binding: str) -> None:
-    target = Target(URL, binding=binding, version="0.55")
-    frames = sent(target, {"query": {"text": "eggs"}, "meta": {"version": "0.55"}})
-    assert unexplained(annotate(numbered(frames), "nlweb", binding, "0.55")) == set()
+ASKED = {"query": {"text": "eggs"}, "meta": {"version": "0.55"}}
 
 
-@pytest.mark.parametrize("streaming", [True, False])
-def test_names_in_requests_to_the_legacy_server(streaming: bool) -> None:
-    document = {"query": {"text": "eggs"}, "prefer": {"streaming": streaming}}
-    frames = sent(Target(URL, version="legacy"), document)
-    (block,) = annotate(numbered(frames), "nlweb", "http", "legacy")
-    assert unexplained([block]) == set()
-    assert "nlweb/legacy/parameters#/query" in {str(each.place) for each in block.annotations}
+@pytest.mark.parametrize(
+    ("sent_as", "document"),
+    [
+        (NLWEB, ASKED),
+        (MCP, ASKED),
+        (LEGACY, {"query": {"text": "eggs"}, "prefer": {"streaming": True}}),
+        (LEGACY, {"query": {"text": "eggs"}, "prefer": {"streaming": False}}),
+        (AGENT_API, REQUEST),
+    ],
+)
+def test_names_in_requests_of_the_playground(sent_as: tuple[str, str, str], document: Any) -> None:
+    assert unexplained(blocks(*sent(sent_as, document), sent_as=sent_as)) == set()
 
 
 @pytest.mark.parametrize("stream", STREAMS)
 def test_names_in_examples_of_the_agent_api(stream: list[dict[str, Any]]) -> None:
-    target = Target(URL, protocol="agent-api", version="1")
     data = "".join(f"data: {json.dumps(each)}\n\n" for each in stream).encode()
-    frames = [*sent(target, REQUEST), *received(data, SSE)]
-    assert unexplained(annotate(numbered(frames), "agent-api", "http", "1")) == set()
+    assert unexplained(blocks(*received(data, SSE), sent_as=AGENT_API)) == set()
 
 
 def test_a_name_without_an_explanation_is_found() -> None:
-    frames = received(b'{"_meta": {"response_type": "answer"}, "never_heard": 1}')
-    (missing,) = unexplained(annotate(numbered(frames), "nlweb", "http", "0.55"))
+    parts = received(b'{"_meta": {"response_type": "answer"}, "never_heard": 1}')
+    (missing,) = unexplained(blocks(*parts))
     assert "never_heard" in missing
