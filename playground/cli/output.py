@@ -33,7 +33,7 @@ from playground.protocols.agent_api.parts import join
 from playground.protocols.doctor import Remedy
 from playground.protocols.events import event_label, late_meta, meta_facts
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.mcp import server_requests
+from playground.protocols.mcp import elicitation
 from playground.protocols.media import content_media, media_of
 from playground.protocols.problems import Problem
 from playground.protocols.text import printable, printable_json
@@ -421,7 +421,7 @@ def _has_own_event(name: str) -> bool:
 
 
 #: Name of a request of an MCP server that is answered automatically and says nothing.
-_PING = f"mcp {server_requests.PING}"
+_PING = f"mcp {elicitation.PING}"
 
 #: Fields of events that a JSON line does not have.
 _LEFT_OUT = frozenset({"seq", "pointer", "raw", "message_ref"})

@@ -29,7 +29,7 @@ from playground.protocols.events import Outcome
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import REASON_PHRASES
-from playground.protocols.mcp import errors
+from playground.protocols.mcp import responses
 from playground.protocols.nlweb.failures import retry_after_seconds
 from playground.protocols.origins import same_origin
 from playground.protocols.problems import Problem
@@ -100,7 +100,7 @@ def error_card(run: Run) -> ErrorCard | None:
         )
     elif run.binding == "mcp" and status >= 400 and cause.remedy is not Remedy.SWITCH:
         headers = {**evidence.headers, "retry-after": ""}
-        cause = replace(cause, fix=errors.fix_for(status, headers))
+        cause = replace(cause, fix=responses.fix_for(status, headers))
     if cause.remedy is Remedy.AUTHENTICATE:
         cause = _of_credentials(run, cause, evidence)
     remedy = _remedy(run, cause)

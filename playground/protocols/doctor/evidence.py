@@ -14,7 +14,7 @@ from playground.protocols import sse
 from playground.protocols.doctor.detection import MAX_MESSAGES, detect_protocol
 from playground.protocols.doctor.kinds import DetectedProtocol
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.mcp import http_sse
+from playground.protocols.mcp import responses as mcp
 from playground.protocols.problems import Problem
 from playground.protocols.response import Message, Response, request_headers
 from playground.protocols.text import shorten
@@ -182,7 +182,7 @@ class Evidence:
     def is_old_transport(self) -> bool:
         """Whether it is the event stream of MCP's transport before streamable HTTP."""
         is_stream = self.media_type == "text/event-stream"
-        return is_stream and http_sse.is_endpoint(sse.Splitter().feed(self.text.encode()))
+        return is_stream and mcp.is_old_transport(sse.Splitter().feed(self.text.encode()))
 
 
 def evidence_of(frames: Iterable[Frame], name: str = "") -> Evidence:

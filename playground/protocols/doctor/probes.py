@@ -17,9 +17,9 @@ from playground.protocols.calls import HttpCall
 from playground.protocols.doctor.evidence import Evidence
 from playground.protocols.doctor.kinds import A2A, AGENT_API, MCP, NLWEB, kind_of, kinds
 from playground.protocols.exchange import Target
-from playground.protocols.mcp import http_sse
 from playground.protocols.mcp import messages as mcp
 from playground.protocols.mcp.handshake import DISCOVERY_LIMIT
+from playground.protocols.mcp.responses import OLD_TRANSPORT_STATUSES
 from playground.protocols.mcp.versions import OFFERED_VERSION, STATELESS_VERSION
 from playground.protocols.origins import base_path
 from playground.protocols.unreadable import DENIALS
@@ -216,7 +216,7 @@ def _is_without_mcp(_: Target, found: EvidenceByCall) -> bool:
 def _may_have_old_transport(target: Target, found: EvidenceByCall) -> bool:
     """Return whether the response to initialize is one after which GET is tried."""
     evidence = found.get("initialize")
-    is_refused = evidence is not None and evidence.status in http_sse.STATUSES
+    is_refused = evidence is not None and evidence.status in OLD_TRANSPORT_STATUSES
     is_known = any(each.detected for each in found.values())
     return is_refused and not is_known and _is_without_mcp(target, found)
 

@@ -21,7 +21,7 @@ from playground.protocols.doctor.evidence import Evidence, evidence_of
 from playground.protocols.doctor.kinds import A2A, AGENT_API, MCP, NLWEB, kind_of, kinds
 from playground.protocols.doctor.probes import PROBES, first_call, first_detected, kind_of_call
 from playground.protocols.exchange import Target
-from playground.protocols.mcp import http_sse
+from playground.protocols.mcp import responses as mcp
 from playground.protocols.mcp.handshake import Session, fallback_remark
 from playground.protocols.problems import USE_HTTPS, Stage
 
@@ -279,7 +279,7 @@ def _not_detected(step: Step, context: DiagnosisContext) -> Finding:
     is_own = kind_of(context.target) == step.about
     old = context.evidence.get("old-transport")
     if step.about == MCP and old and old.is_old_transport:
-        cause, fix = http_sse.CAUSE, http_sse.FIX
+        cause, fix = mcp.OLD_TRANSPORT.cause, mcp.OLD_TRANSPORT.fix
         return failed(cause, fix, old.name) if is_own else skipped(cause, old.name)
     made = context.calls_made(*step.calls)
     # Calls of another protocol are made after those of this one.

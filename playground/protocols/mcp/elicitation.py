@@ -1,4 +1,4 @@
-"""Elicitation of MCP in both generations, and the answers to it.
+"""Requests that an MCP server makes while it answers: elicitation in both generations, and others.
 
 A stateful server (up to 2025-11-25) sends `elicitation/create` in mid-call and waits; the result
 of a stateless one (from 2026-07-28 on) says `input_required`, and the call is made again with the
@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from playground.protocols import jsonrpc, lenient
-from playground.protocols.events import Constraints, Elicitation, Question
+from playground.protocols.events import Constraints, Elicitation, Event, Note, Question, Unknown
+from playground.protocols.jsonrpc import METHOD_NOT_FOUND, JsonRpcMessage
 
-CREATE, ROOTS = "elicitation/create", "roots/list"
+CREATE, ROOTS, PING = "elicitation/create", "roots/list", "ping"
 
 #: `kind` of `Elicitation.resume` and `Target.resume`: a response to a request of the server, the
 #: same call with the answers, and the same call again.
@@ -27,6 +28,8 @@ ACTIONS = (ACCEPT, DECLINE, CANCEL)
 
 #: Questions that are read, options of one, and requests that one result may have.
 MAX_QUESTIONS, MAX_OPTIONS, MAX_REQUESTS = 500, 500, 50
+#: Requests of one run that are read; a server may send them without end.
+MAX_SERVER_REQUESTS = 50
 #: Characters of a question's id, so that ids can be stored.
 MAX_NAME = 200
 #: Characters of a format's name, and the highest value of `minLength` and `maxLength`.
@@ -295,3 +298,48 @@ def _length(schema: Mapping[str, Any], name: str) -> int | None:
     value = schema.get(name)
     # A higher bound constrains nothing, and may have too many digits to be written.
     return value if type(value) is int and 0 <= value <= _MAX_LENGTH else None
+
+
+# --- requests in mid-call -----------------------------------------------------------------------
+
+
+class ServerRequests:
+    """Requests of one server, and the automatic responses that are due."""
+
+    def __init__(self) -> None:
+        #: Whether the server has sent an elicitation.
+        self.has_elicited = False
+        self._count = 0
+        self._due: list[Mapping[str, Any]] = []
+
+    def read(
+        self, seq: int, message: JsonRpcMessage, session: str, version: str
+    ) -> Sequence[Event]:
+        self._count += 1
+        if self._count > MAX_SERVER_REQUESTS:
+            reason = f"Only the first {MAX_SERVER_REQUESTS} requests of a server are processed."
+            return [Unknown(seq, message.method, message.raw, reason)]
+        if message.method == CREATE:
+            self.has_elicited = True
+            return [elicitation_request(seq, message.id, message.params, session, version)]
+        answer = _automatic_answer(message)
+        call = {"id": message.id, "session": session, "version": version}
+        self._due.append({"kind": RESPONSE, **call, **answer})
+        if "result" in answer:
+            return [Note(seq, f"mcp {message.method}", message.params)]
+        reason = "Unsupported server request. The playground responded with an error."
+        return [Unknown(seq, message.method, message.params, reason)]
+
+    def take_responses(self) -> Sequence[Mapping[str, Any]]:
+        """Return the automatic responses that are due, each once."""
+        due, self._due = self._due, []
+        return due
+
+
+def _automatic_answer(message: JsonRpcMessage) -> Mapping[str, Any]:
+    if message.method == PING:
+        return {"result": {}}
+    if message.method == ROOTS:
+        return {"result": {"roots": []}}
+    error = jsonrpc.error_response(None, METHOD_NOT_FOUND, "The client does not offer this.")
+    return {"error": error["error"]}

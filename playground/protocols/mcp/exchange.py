@@ -4,7 +4,7 @@ After an earlier handshake (`Target.handshake`), and in the session of the conve
 (`Target.session`), only the tool is called; a session that the server has lost is opened again,
 once. Driven by frames: which call a response belongs to is read from
 the CALL frame, so a stored run is read in the same way as a live one. A stream that ends before
-its response is resumed, if the server gave an event id (see `resumption`).
+its response is resumed, if the server gave an event id (see `responses`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from playground.protocols.jsonrpc import (
     UNSUPPORTED_PROTOCOL_VERSION,
     JsonRpcMessage,
 )
-from playground.protocols.mcp import elicitation, errors, messages, results, versions
+from playground.protocols.mcp import elicitation, messages, responses, results, versions
 from playground.protocols.mcp.handshake import (
     DISCOVERED,
     METHODS,
@@ -34,7 +34,6 @@ from playground.protocols.mcp.handshake import (
 )
 from playground.protocols.mcp.messages import SentMessage
 from playground.protocols.mcp.responses import McpResponse
-from playground.protocols.mcp.server_requests import ServerRequests
 from playground.protocols.problems import Problem
 
 
@@ -68,7 +67,7 @@ class McpExchange(UsesSession):
             target.mcp_version,
             needs_tools=request.needs_tools,
         )
-        self._server_requests = ServerRequests()
+        self._server_requests = elicitation.ServerRequests()
         self._tool_response = self._new_tool_response()
         self._sent: SentMessage | None = None
         self._response: McpResponse | None = None
@@ -352,9 +351,9 @@ class McpExchange(UsesSession):
         if failed and self.outcome is Outcome.FAILURE:
             pass  # The server says why, if not in JSON-RPC.
         elif failed:
-            self._problem = errors.no_response(response)
+            self._problem = responses.no_response(response)
         elif sent.wants_answer and not self._tool_response.understood:
-            self._problem = errors.not_nlweb(response)
+            self._problem = responses.not_nlweb(response)
         else:
             self._tool_response.end()
         return events

@@ -24,7 +24,7 @@ from playground.protocols.jsonrpc import (
     UNSUPPORTED_PROTOCOL_VERSION,
     JsonRpcMessage,
 )
-from playground.protocols.mcp import errors, http_sse, messages, versions
+from playground.protocols.mcp import messages, responses, versions
 from playground.protocols.mcp.responses import McpResponse
 from playground.protocols.problems import USE_HTTPS, Problem, Stage
 
@@ -397,8 +397,8 @@ class Handshake:
             is_complete = not self._has_next_page or response.answer is None
             return Reply.ALL_TOOLS if is_complete else Reply.MORE_TOOLS
         if response.is_old_transport:
-            self._problem = errors.old_transport()
-        self._problem = self._problem or errors.no_response(response)
+            self._problem = responses.OLD_TRANSPORT
+        self._problem = self._problem or responses.no_response(response)
         return Reply.REFUSED
 
     def _reply_to_discover(self, response: McpResponse) -> Reply:
@@ -416,16 +416,16 @@ class Handshake:
                 return Reply.STATELESS
         elif answer and answer.error and answer.error.code == UNSUPPORTED_PROTOCOL_VERSION:
             supported = lenient.texts(lenient.members(answer.error.data).get("supported"))
-        elif response.status in errors.FINAL or response.status // 100 == 3:
-            self._problem = errors.no_response(response)
+        elif response.status in responses.FINAL or response.status // 100 == 3:
+            self._problem = responses.no_response(response)
             return Reply.REFUSED
         else:
             supported = []
         if supported and not set(supported) & set(versions.STATEFUL_VERSIONS):
-            self._problem = errors.no_common_version(supported)
+            self._problem = responses.no_common_version(supported)
             return Reply.REFUSED
         if self._version:
-            self._problem = errors.not_stateless(self._version)
+            self._problem = responses.not_stateless(self._version)
             return Reply.REFUSED
         return Reply.STATEFUL if answer else Reply.SILENT
 
@@ -451,13 +451,13 @@ class Handshake:
             if versions.STATELESS_VERSION in supported and not self._version:
                 self.session = Session(DISCOVERED, versions.STATELESS_VERSION)
                 return Reply.STATELESS
-            self._problem = errors.no_common_version(supported)
+            self._problem = responses.no_common_version(supported)
             return Reply.SILENT
         if answer and self.is_refusal(messages.INITIALIZE, answer):
             self._problem = None
             return Reply.REFUSED
-        self._problem = errors.no_response(response)
-        is_old = answer is None and response.status in http_sse.STATUSES
+        self._problem = responses.no_response(response)
+        is_old = answer is None and response.status in responses.OLD_TRANSPORT_STATUSES
         return Reply.NO_POST if is_old else Reply.SILENT
 
     # Tools

@@ -17,7 +17,6 @@ from playground.protocols import jsonrpc, lenient
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Target
 from playground.protocols.http import USER_AGENT, encode, merge_headers
-from playground.protocols.mcp.resumption import LAST_EVENT_ID
 from playground.protocols.mcp.versions import (
     OFFERED_VERSION,
     STATELESS_VERSION,
@@ -30,6 +29,7 @@ DISCOVER, INITIALIZE, INITIALIZED = "server/discover", "initialize", "notificati
 LIST, CALL = "tools/list", "tools/call"
 
 SESSION_HEADER, VERSION_HEADER = "Mcp-Session-Id", "MCP-Protocol-Version"
+LAST_EVENT_ID = "Last-Event-ID"
 
 CLIENT = {"name": "nlweb-playground", "title": "NLWeb Playground", "version": __version__}
 #: In place of a method: the request for the stream of the older transport.
@@ -150,7 +150,7 @@ def open_stream(
 ) -> HttpCall:
     """Return the call that resumes an event stream after an event, in `delay` seconds.
 
-    Without an event, it is that for the stream of a server with the older transport (`http_sse`).
+    Without an event, it is that for the stream of a server with the older transport.
     """
     headers = [
         ("Accept", "text/event-stream"),

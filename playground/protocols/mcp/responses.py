@@ -2,26 +2,34 @@
 
 Servers respond in various ways: with a document or a stream, with an id or without, with several
 messages in an array. The JSON-RPC response whose id is that of the call is the answer; one with
-another id counts only if the call has no better one.
+another id counts only if the call has no better one. The end has the problem of a response without
+an answer.
+
+A server may close a stream after an event with an id, and expects GET with `Last-Event-ID` after
+the milliseconds of `retry` (up to 2025-11-25). It may do so for ever, so there are limits. The
+HTTP+SSE transport of MCP 2024-11-05 is recognized and named, not supported: its server answers GET
+with an event stream whose first event, `endpoint`, names the URL for messages. Streamable HTTP has
+replaced it (2025-03-26); that version says how a client finds out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from playground.protocols import error_documents, json_decoder, jsonrpc, sse
+from playground.protocols import error_documents, json_decoder, jsonrpc, sse, unreadable
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Log, Note, Progress, Unknown
 from playground.protocols.exchange import Reader
 from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.headers import header_error
 from playground.protocols.http import HttpExchange
 from playground.protocols.jsonrpc import Deviation, JsonRpcMessage, MessageKind
-from playground.protocols.mcp import http_sse
-from playground.protocols.mcp.messages import SESSION_HEADER, SentMessage
-from playground.protocols.mcp.resumption import StreamPosition
-from playground.protocols.mcp.versions import is_stateless
+from playground.protocols.mcp.messages import LAST_EVENT_ID, SESSION_HEADER, SentMessage
+from playground.protocols.mcp.versions import VERSIONS, is_stateless
+from playground.protocols.problems import Problem, Stage
 
 #: JSON-RPC responses with another id that are stored until the end of the HTTP response.
 _MAX_STRAYS = 10
@@ -32,12 +40,86 @@ _SHOWN = 4096
 #: Name of events without a message, by which some servers keep the connection open.
 _PING = "ping"
 
+#: Resumptions of one stream in a row that bring no message, and resumptions of one stream.
+MAX_WITHOUT_MESSAGE, MAX_RESUMPTIONS = 10, 100
+#: Milliseconds to wait if the server names none, and the most that are waited.
+DEFAULT_RETRY, MAX_RETRY = 1_000, 60_000
+#: Characters of an id that is sent back.
+MAX_ID = 4_096
+
+#: Statuses after which another generation of the protocol would fare no better.
+FINAL = frozenset({401, 402, 403, 407, 421, 429, 502, 503, 504})
+#: Statuses of the response to `initialize` after which the specification wants GET to be tried.
+OLD_TRANSPORT_STATUSES = (400, 404, 405)
+#: The problem of a server with the transport before streamable HTTP, and its first event.
+OLD_TRANSPORT = Problem(
+    "failed",
+    Stage.DECODE,
+    "The server uses the HTTP+SSE transport of MCP 2024-11-05, which the playground does not "
+    "support.",
+    "Use the server’s URL for streamable HTTP, often ending in /mcp; a server that has none needs "
+    "an update.",
+)
+_ENDPOINT = "endpoint"
+
+_FIXES: Mapping[int, str] = {
+    403: "Check the credentials and headers: MCP servers also refuse an unknown Origin header.",
+    404: "Check the URL: over MCP, requests are sent to exactly this URL, often ending in /mcp.",
+    405: "Check the URL: an MCP server accepts POST requests at its URL.",
+    406: "Remove Accept from the agent’s headers: MCP needs both application/json and"
+    " text/event-stream in it.",
+    421: "Check the host in the URL: this server serves other hosts only. A local one may require"
+    " localhost or 127.0.0.1.",
+}
+
 #: (number of the frame, answer, whether it was received in a stream) to its events.
 OnAnswer = Callable[[int, JsonRpcMessage, bool], Sequence[Event]]
 #: (number of the frame, request of the server) to its events.
 OnRequest = Callable[[int, JsonRpcMessage], Sequence[Event]]
 #: (number of the frame, name and data of a stream message that is no JSON-RPC) to its events.
 OnRawMessage = Callable[[int, str | None, str], Sequence[Event]]
+
+
+class StreamPosition:
+    """The position in the event stream of one call, over all resumptions of it."""
+
+    def __init__(self) -> None:
+        #: The id of the last event that has one, "" for none.
+        self.last_event_id = ""
+        #: Milliseconds to wait before the next resumption.
+        self.retry = DEFAULT_RETRY
+        self.resumption_count = 0
+        #: Resumptions since the last message.
+        self._count_without_message = 0
+
+    def read(self, event: sse.ServerSentEvent, *, is_message: bool) -> None:
+        """Read the id and the waiting time of an event, which may be all that it has."""
+        if event.id is not None:
+            self.last_event_id = event.id
+        if event.retry is not None:
+            self.retry = event.retry
+        if is_message:
+            self._count_without_message = 0
+
+    def resume(self) -> None:
+        self.resumption_count += 1
+        self._count_without_message += 1
+
+    @property
+    def refusal(self) -> str:
+        """Return why the stream is not resumed although it has an id, a sentence; else ""."""
+        if self._count_without_message >= MAX_WITHOUT_MESSAGE:
+            return f"{MAX_WITHOUT_MESSAGE} resumptions in a row brought no message."
+        if self.resumption_count >= MAX_RESUMPTIONS:
+            return f"The stream was resumed {MAX_RESUMPTIONS} times."
+        if self.retry > MAX_RETRY:
+            return (
+                f"The server asks to wait {self.retry / 1_000:,.0f} seconds; "
+                f"the limit is {MAX_RETRY // 1_000}."
+            )
+        if len(self.last_event_id) > MAX_ID:
+            return f"The event id is longer than {MAX_ID:,} characters."
+        return header_error(LAST_EVENT_ID, self.last_event_id) or ""
 
 
 class McpResponse(HttpExchange):
@@ -129,7 +211,7 @@ class McpResponse(HttpExchange):
         messages: list[sse.ServerSentEvent] = []
         for event in sse.parse_all(frame.data):
             if self.is_old_transport is None:
-                self.is_old_transport = event.event == http_sse.ENDPOINT
+                self.is_old_transport = event.event == _ENDPOINT
             data = event.data.strip()
             is_message = data.startswith("{") if event.event == _PING else bool(data)
             self.position.read(event, is_message=is_message)
@@ -309,3 +391,82 @@ def _number(value: Any) -> float | None:
         return float(value)
     except OverflowError:
         return None
+
+
+def is_old_transport(blocks: Sequence[sse.Block]) -> bool:
+    """Return whether the first event of a stream is the one that names the URL for messages."""
+    first = next((block for block in blocks if not block.is_comment), None)
+    return first is not None and sse.parse(first.data).event == _ENDPOINT
+
+
+# --- problems ---------------------------------------------------------------------------------
+
+
+def no_response(response: McpResponse) -> Problem:
+    """Return the problem of an HTTP response that ended without the answer to its call."""
+    found, status = response.problem, response.status
+    if found is not None and found.state == "refused":
+        return found
+    if response.is_resumable:
+        return _cut_short(response.position.refusal)
+    if response.is_resumption and status and not response.streamed:
+        return _cut_short(f"Resuming it failed: HTTP {status}.", response.text)
+    if found is not None and found.state != "failed":
+        return found
+    is_empty = response.streamed and not response.has_message
+    if (found is None or is_empty) and response.streamed and status // 100 == 2:
+        return _cut_short()
+    if found is None:
+        what = "contains no response to the call" if response.text.strip() else "is empty"
+        found = unreadable.unreadable_problem(what, status, response.headers, response.text)
+    return replace(found, fix=fix_for(status, response.headers))
+
+
+def not_nlweb(response: McpResponse) -> Problem:
+    """Return the problem of an answer to an NLWeb tool that holds nothing of NLWeb."""
+    what = "is the result of a tool, but not an NLWeb response"
+    found = unreadable.unreadable_problem(what, response.status, response.headers, response.text)
+    return replace(
+        found,
+        fix="Check which tool accepts queries, and set it as the tool for ask in the agent’s form.",
+    )
+
+
+def fix_for(status: int, headers: Mapping[str, str]) -> str:
+    """Return what to do about an HTTP status, as `unreadable.fix_for_status` does for NLWeb."""
+    if status // 100 == 2:
+        return "Check that this is the URL of an MCP server; the response is in the Wire tab."
+    if status in unreadable.DENIALS and headers.get("www-authenticate"):
+        return unreadable.fix_for_status(status, headers)
+    return _FIXES.get(status) or unreadable.fix_for_status(status, headers)
+
+
+def no_common_version(versions: Sequence[str]) -> Problem:
+    listed = ", ".join(each[:40] for each in versions[:10])
+    oldest, *_, newest = VERSIONS
+    return Problem(
+        "failed",
+        Stage.DECODE,
+        f"The server supports only other versions of MCP: {listed}.",
+        f"The server must support a version from {oldest} to {newest}.",
+    )
+
+
+def not_stateless(version: str) -> Problem:
+    return Problem(
+        "failed",
+        Stage.DECODE,
+        f"The server does not support MCP {version}, which is set as the version to use.",
+        "Set the MCP version to Automatic, or to a version with sessions.",
+    )
+
+
+def _cut_short(reason: str = "", detail: str = "") -> Problem:
+    cause = "The event stream ended before the response to the call."
+    return Problem(
+        "truncated",
+        Stage.BODY,
+        f"{cause} {reason}".rstrip(),
+        "Check the server’s log: it stopped before its response was complete.",
+        detail,
+    )

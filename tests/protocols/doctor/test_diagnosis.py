@@ -25,7 +25,7 @@ from playground.protocols.doctor.causes import Remedy
 from playground.protocols.doctor.detection import AGENT_SCOPE, ASK_AGENT
 from playground.protocols.doctor.probes import END_SESSION, PROBES, kind_of_call
 from playground.protocols.exchange import Target
-from playground.protocols.mcp import http_sse
+from playground.protocols.mcp.responses import OLD_TRANSPORT
 from playground.protocols.problems import USE_HTTP, USE_HTTPS, Problem, Stage
 from tests.protocols.doctor.wire import (
     NOT_FOUND,
@@ -206,8 +206,8 @@ DIAGNOSES: dict[str, tuple[Target, Server, str, dict[str, str], str]] = {
     ),
     "no mcp": (MCP_TARGET, always(NOT_FOUND), "mcp", {"mcp": "most MCP servers are at /mcp"},
                "Nothing found at /mcp (HTTP 404). diagnose"),
-    "old transport": (MCP_TARGET, old_transport(b"endpoint"), "mcp", {"mcp": http_sse.CAUSE},
-                      f"{http_sse.CAUSE} edit"),
+    "old transport": (MCP_TARGET, old_transport(b"endpoint"), "mcp", {"mcp": OLD_TRANSPORT.cause},
+                      f"{OLD_TRANSPORT.cause} edit"),
     "another stream": (MCP_TARGET, old_transport(b"message"), "mcp", {"mcp": "most MCP servers"},
                        "Nothing found at /mcp (HTTP 404). diagnose"),
     "mcp in place of nlweb": (AT_MCP, mcp("ask"), "ask", {"ask": "Set the binding to MCP."},

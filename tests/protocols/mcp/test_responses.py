@@ -22,7 +22,7 @@ from playground.protocols.events import (
 )
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.jsonrpc import Deviation
-from playground.protocols.mcp.server_requests import MAX_REQUESTS
+from playground.protocols.mcp.elicitation import MAX_SERVER_REQUESTS
 from tests.protocols.mcp.talk import (
     MODERN,
     OLDER,
@@ -224,7 +224,7 @@ def test_what_needs_no_user_is_due_at_once() -> None:
 
 def test_a_flood_of_requests_is_not_answered() -> None:
     talk = known().stream(*(rpc(n, method="ping") for n in range(200)))
-    assert len(talk.exchange.automatic_responses()) == MAX_REQUESTS
+    assert len(talk.exchange.automatic_responses()) == MAX_SERVER_REQUESTS
 
 
 def capture(talk: Talk, name: str) -> None:

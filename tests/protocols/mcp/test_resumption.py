@@ -8,7 +8,7 @@ import pytest
 
 from playground.protocols.events import Event, Note, Outcome, Progress, Result, Unknown
 from playground.protocols.frames import FrameKind
-from playground.protocols.mcp import resumption
+from playground.protocols.mcp import responses
 from playground.protocols.problems import Problem, Stage
 from tests.protocols.mcp.talk import (
     MODERN,
@@ -170,7 +170,7 @@ class TestServersWithoutEnd:
         talk = known(handshake=OLDER)
         while is_going_on(talk):
             talk.chunks([priming("e1", 0)])
-        assert len(talk.calls) == 1 + resumption.MAX_WITHOUT_MESSAGE
+        assert len(talk.calls) == 1 + responses.MAX_WITHOUT_MESSAGE
         assert "10 resumptions in a row" in talk.problem.cause
         assert talk.problem.state == "truncated"
 
@@ -179,7 +179,7 @@ class TestServersWithoutEnd:
         talk = known(handshake=OLDER)
         while is_going_on(talk):
             talk.chunks([priming("e1", 0), progress])
-        assert len(talk.calls) == 1 + resumption.MAX_RESUMPTIONS
+        assert len(talk.calls) == 1 + responses.MAX_RESUMPTIONS
         assert "resumed 100 times" in talk.problem.cause
         assert len(talk.of(Progress)) == len(talk.calls)
 
