@@ -43,7 +43,7 @@ class MessageKind(enum.StrEnum):
 
 
 class Deviation(enum.StrEnum):
-    """A deviation from the standard (its sections 4 to 6), as a sentence about the message."""
+    """A deviation of a message from the standard (its sections 4 to 6), as a sentence."""
 
     NOT_AN_OBJECT = "The message is not a JSON object."
     NO_VERSION = 'The message has no "jsonrpc": "2.0".'
@@ -124,16 +124,19 @@ def read(payload: Any) -> JsonRpcMessage:
     """Return a JSON value as one message; an array is none, see `read_all`."""
     if not isinstance(payload, Mapping):
         return JsonRpcMessage(MessageKind.OTHER, problems=(Deviation.NOT_AN_OBJECT,), raw=payload)
-    problems = _version_problems(payload)
-    if payload.get("error") is not None or "result" in payload:
-        return _read_response(payload, problems)
-    if "method" in payload:
-        return _read_call(payload, problems)
-    if "error" in payload:
-        return _read_response(payload, problems)
-    return JsonRpcMessage(
-        MessageKind.OTHER, payload.get("id"), problems=(*problems, Deviation.NOTHING), raw=payload
-    )
+    problems: list[Deviation] = []
+    version = payload.get("jsonrpc")
+    if version != VERSION:
+        problems.append(Deviation.NO_VERSION if version is None else Deviation.OTHER_VERSION)
+    is_response = payload.get("error") is not None or "result" in payload
+    if is_response or ("error" in payload and "method" not in payload):
+        message = _read_response(payload, problems)
+    elif "method" in payload:
+        message = _read_call(payload, problems)
+    else:
+        problems.append(Deviation.NOTHING)
+        message = JsonRpcMessage(MessageKind.OTHER)
+    return replace(message, id=payload.get("id"), problems=tuple(problems), raw=payload)
 
 
 def read_all(payload: Any) -> list[JsonRpcMessage]:
@@ -152,63 +155,39 @@ def with_problems(message: JsonRpcMessage, *problems: Deviation) -> JsonRpcMessa
     return replace(message, problems=(*message.problems, *problems))
 
 
-def _version_problems(payload: Mapping[str, Any]) -> tuple[Deviation, ...]:
-    version = payload.get("jsonrpc")
-    if version == VERSION:
-        return ()
-    return (Deviation.NO_VERSION if version is None else Deviation.OTHER_VERSION,)
-
-
 def _is_invalid_id(value: Any) -> bool:
     return isinstance(value, bool) or not isinstance(value, str | int | float)
 
 
-def _read_call(payload: Mapping[str, Any], problems: tuple[Deviation, ...]) -> JsonRpcMessage:
-    deviations = list(problems)
+def _read_call(payload: Mapping[str, Any], problems: list[Deviation]) -> JsonRpcMessage:
     method, params, own_id = payload["method"], payload.get("params"), payload.get("id")
     if not isinstance(method, str):
-        deviations.append(Deviation.ODD_METHOD)
-        return JsonRpcMessage(
-            MessageKind.OTHER, own_id, params=params, problems=tuple(deviations), raw=payload
-        )
+        problems.append(Deviation.ODD_METHOD)
+        return JsonRpcMessage(MessageKind.OTHER, params=params)
     if params is not None and not isinstance(params, Mapping | list):
-        deviations.append(Deviation.ODD_PARAMS)
+        problems.append(Deviation.ODD_PARAMS)
     if "id" in payload and _is_invalid_id(own_id):
-        deviations.append(Deviation.ODD_ID)
+        problems.append(Deviation.ODD_ID)
     kind = MessageKind.REQUEST if own_id is not None else MessageKind.NOTIFICATION
-    return JsonRpcMessage(kind, own_id, method, params, problems=tuple(deviations), raw=payload)
+    return JsonRpcMessage(kind, method=method, params=params)
 
 
-def _read_response(payload: Mapping[str, Any], problems: tuple[Deviation, ...]) -> JsonRpcMessage:
-    deviations = list(problems)
-    own_id, given = payload.get("id"), payload.get("error")
-    if own_id is None:
-        # An error may have no id, if none could be read in the request.
-        if given is None:
-            deviations.append(Deviation.NO_ID)
-    elif _is_invalid_id(own_id):
-        deviations.append(Deviation.ODD_ID)
+def _read_response(payload: Mapping[str, Any], problems: list[Deviation]) -> JsonRpcMessage:
+    own_id, result, given = (payload.get(name) for name in ("id", "result", "error"))
+    # An error may have no id, if none could be read in the request.
+    if own_id is None and given is None:
+        problems.append(Deviation.NO_ID)
+    elif own_id is not None and _is_invalid_id(own_id):
+        problems.append(Deviation.ODD_ID)
     if "method" in payload:
-        deviations.append(Deviation.METHOD_IN_RESPONSE)
+        problems.append(Deviation.METHOD_IN_RESPONSE)
     if "result" in payload and given is not None:
-        deviations.append(Deviation.RESULT_AND_ERROR)
-    error = None
-    if given is not None or "result" not in payload:
-        error = _read_error(given, deviations)
+        problems.append(Deviation.RESULT_AND_ERROR)
+    is_error = given is not None or "result" not in payload
+    error = _read_error(given, problems) if is_error else None
     # A result takes precedence over an error beside it, unless it is null.
-    kind = (
-        MessageKind.RESULT
-        if payload.get("result") is not None or error is None
-        else MessageKind.ERROR
-    )
-    return JsonRpcMessage(
-        kind,
-        own_id,
-        result=payload.get("result"),
-        error=error,
-        problems=tuple(deviations),
-        raw=payload,
-    )
+    kind = MessageKind.RESULT if result is not None or error is None else MessageKind.ERROR
+    return JsonRpcMessage(kind, result=result, error=error)
 
 
 def _read_error(given: Any, deviations: list[Deviation]) -> Error:

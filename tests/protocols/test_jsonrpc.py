@@ -112,10 +112,6 @@ def test_a_response_answers_the_request_with_its_very_id() -> None:
     assert not jsonrpc.read({**OK, "id": 1, "method": "m"}).is_response_to(1)
 
 
-def test_every_deviation_is_a_sentence() -> None:
-    assert all(each.endswith(".") for each in Deviation)
-
-
 @pytest.mark.parametrize("code", sorted(jsonrpc.EXPLAINED))
 def test_every_known_code_is_explained(code: int) -> None:
     explained = jsonrpc.explain_code(code)

@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from playground.protocols import error_documents, json_decoder, jsonrpc, sse, unreadable
+from playground.protocols import error_documents, json_decoder, jsonrpc, lenient, sse, unreadable
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Log, Note, Progress, Unknown
 from playground.protocols.exchange import Reader
@@ -365,32 +365,14 @@ def _remarks(seq: int, message: JsonRpcMessage) -> list[Event]:
 
 
 def _notification(seq: int, message: JsonRpcMessage) -> Event:
-    params = message.params if isinstance(message.params, Mapping) else {}
+    params = lenient.members(message.params)
     if message.method == "notifications/progress":
-        return Progress(
-            seq,
-            _number(params.get("progress")),
-            _number(params.get("total")),
-            _string(params.get("message")),
-            params,
-        )
+        progress, total = (lenient.number(params.get(name)) for name in ("progress", "total"))
+        return Progress(seq, progress, total, lenient.text(params.get("message")), params)
     if message.method == "notifications/message":
-        level, logger = _string(params.get("level")), _string(params.get("logger"))
+        level, logger = (lenient.text(params.get(name)) for name in ("level", "logger"))
         return Log(seq, level, params.get("data"), logger)
     return Note(seq, message.method, message.params)
-
-
-def _string(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return float(value)
-    except OverflowError:
-        return None
 
 
 def is_old_transport(blocks: Sequence[sse.Block]) -> bool:
