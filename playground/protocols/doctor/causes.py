@@ -12,15 +12,73 @@ from dataclasses import dataclass, replace
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from playground.protocols import unreadable
-from playground.protocols.doctor import advice
+from playground.protocols.doctor.detection import MCP, DetectedProtocol, kinds
 from playground.protocols.doctor.evidence import Evidence
-from playground.protocols.doctor.kinds import MCP, DetectedProtocol, kinds
 from playground.protocols.doctor.probes import first_call, kind_of_call
 from playground.protocols.exchange import Target
 from playground.protocols.mcp import responses as mcp
+from playground.protocols.mcp.handshake import DISCOVERY_LIMIT
 from playground.protocols.origins import origin_of
 from playground.protocols.problems import USE_HTTP, USE_HTTPS, Problem, Stage
-from playground.protocols.unreadable import read_challenges
+from playground.protocols.unreadable import describe_denial, read_challenges
+
+NAME_IT = "Configure the agent to send the content type application/json or text/event-stream."
+NOT_A_PAGE = "Enter the URL of the agent’s endpoint; its path often ends in /ask."
+COMPARE = "Compare the response below with the agent’s documentation."
+NAME_THE_TOOL = "Enter the name of the tool for ask in the agent’s form, or add one to the server."
+CORRECT_URL = "Correct the URL."
+WANTS_TLS = "The server speaks TLS on this port."
+
+#: Limits of a diagnosis on the time without a response.
+TIMEOUTS = ("total_timeout", "idle_timeout", DISCOVERY_LIMIT)
+
+#: A cause and its fix, as sentences.
+Advice = tuple[str, str]
+
+_STATUSES: Mapping[int, str] = {
+    404: "Nothing found at {path}",
+    405: "{path} does not accept POST requests",
+    408: "The server failed",
+    410: "{path} no longer exists",
+    421: "The server does not serve this host",
+    425: "The server failed",
+    429: "Rate limit exceeded",
+}
+
+
+def status_advice(evidence: Evidence) -> Advice:
+    status, headers = evidence.status, evidence.headers
+    fix = unreadable.fix_for_status(status, headers)
+    if status // 100 == 3:
+        return unreadable.redirect_cause(status, headers), fix
+    if status in unreadable.DENIALS:
+        return describe_denial(status, headers), fix
+    other = "The server failed" if status >= 500 else "The server rejected the request"
+    cause = _STATUSES.get(status, other).format(path=evidence.path)
+    return f"{cause} (HTTP {status}).", fix
+
+
+def problem_advice(problem: Problem) -> Advice:
+    """A diagnosis has shorter timeouts than a run, and the limits of runs do not apply to it."""
+    cause, fix = problem.cause, problem.fix
+    if problem.limit == "total_timeout":
+        cause = "No complete response within the time limit of the diagnosis."
+    if problem.limit in TIMEOUTS:
+        fix = "Check the agent’s log; runs have a longer timeout than diagnoses."
+    elif problem.limit:
+        fix = "Select the protocol and version; runs have higher limits than diagnoses."
+    return cause, fix
+
+
+def scheme_fix(found: Mapping[str, Evidence], url: str) -> str:
+    """Return the fix if the port of `url` speaks the other scheme, "" if that was not seen."""
+    other = found.get("scheme")
+    if other is None:
+        return ""
+    if urlsplit(url).scheme == "https":
+        return USE_HTTP if other.status else ""
+    is_untrusted = other.problem is not None and "certificate" in other.problem.cause
+    return USE_HTTPS if other.connected or is_untrusted else ""
 
 
 class Remedy(enum.StrEnum):
@@ -71,7 +129,7 @@ def cause_of(evidence: Evidence, target: Target, problem: Problem | None = None)
     if evidence.status // 100 == 3:
         return _of_redirect(evidence, target)
     if evidence.wants_tls:
-        return _of_scheme(advice.WANTS_TLS, USE_HTTPS, target)
+        return _of_scheme(WANTS_TLS, USE_HTTPS, target)
     detected = unexpected_protocol(evidence, target)
     if evidence.status in unreadable.DENIALS:
         return _of_denial(evidence, detected)
@@ -82,7 +140,7 @@ def cause_of(evidence: Evidence, target: Target, problem: Problem | None = None)
         return _of_status(evidence, target)
     if evidence.detected is None and unreadable.is_html(evidence.text):
         headline = "This URL serves a web page, not an agent."
-        return Cause(headline, advice.NOT_A_PAGE, Remedy.DIAGNOSE)
+        return Cause(headline, NOT_A_PAGE, Remedy.DIAGNOSE)
     if problem is None:
         return None
     remedy = Remedy.DIAGNOSE if problem.stage is Stage.DECODE else Remedy.RETRY
@@ -124,7 +182,7 @@ _AUTH_FACTS: Mapping[str, str] = {
 
 
 def _of_denial(evidence: Evidence, detected: DetectedProtocol | None) -> Cause:
-    headline, fix = advice.of_status(evidence)
+    headline, fix = status_advice(evidence)
     name = "proxy-authenticate" if evidence.status == 407 else "www-authenticate"
     found = read_challenges(evidence.headers.get(name, ""))
     facts = [
@@ -140,7 +198,7 @@ def _of_denial(evidence: Evidence, detected: DetectedProtocol | None) -> Cause:
 
 
 def _of_redirect(evidence: Evidence, target: Target) -> Cause:
-    headline, fix = advice.of_status(evidence)
+    headline, fix = status_advice(evidence)
     location = evidence.headers.get("location", "").strip()
     url = urljoin(target.url, location) if location else ""
     if not origin_of(url) or "@" in urlsplit(url).netloc or not url.startswith("http"):
@@ -153,7 +211,7 @@ def _of_redirect(evidence: Evidence, target: Target) -> Cause:
 
 def _of_status(evidence: Evidence, target: Target) -> Cause:
     status = evidence.status
-    headline, fix = advice.of_status(evidence)
+    headline, fix = status_advice(evidence)
     if status in (404, 405) and (named := _protocol_of_url(target)):
         headline = f"{headline} The URL looks like that of {named.server}."
         return Cause(headline, named.settings, Remedy.SWITCH, named)
@@ -200,7 +258,7 @@ def cause_of_diagnosis(
     None before the first call has ended.
     """
     if url_error:
-        return Cause(url_error, advice.CORRECT_URL, Remedy.EDIT)
+        return Cause(url_error, CORRECT_URL, Remedy.EDIT)
     if denied := [each for each in found.values() if each.status in unreadable.DENIALS]:
         return _of_denied_calls(denied)
     if other := _of_other_server(found):
@@ -208,15 +266,15 @@ def cause_of_diagnosis(
     if (first := first_call(found)) is None:
         return None
     if first.connected and first.problem and first.problem.limit:
-        headline, fix = advice.of_problem(first.problem)
-        if first.problem.limit in advice.TIMEOUTS:
+        headline, fix = problem_advice(first.problem)
+        if first.problem.limit in TIMEOUTS:
             headline = "The server accepts connections but does not respond."
         return Cause(headline, fix, Remedy.RETRY)
-    if scheme := advice.of_scheme(found, target.url):
+    if scheme := scheme_fix(found, target.url):
         headline = "The server does not speak TLS on this port."
-        return _of_scheme(advice.WANTS_TLS if scheme == USE_HTTPS else headline, scheme, target)
+        return _of_scheme(WANTS_TLS if scheme == USE_HTTPS else headline, scheme, target)
     return cause_of(first, target) or Cause(
-        f"No agent found at {target.url[:200]}.", advice.COMPARE, Remedy.EDIT
+        f"No agent found at {target.url[:200]}.", COMPARE, Remedy.EDIT
     )
 
 
@@ -244,6 +302,6 @@ def _of_other_server(found: Mapping[str, Evidence]) -> Cause | None:
             continue
         name, fix = detected.server.removeprefix("an "), detected.settings
         if detected.binding == "mcp":
-            name, fix = f"{name} without a tool for queries", advice.NAME_THE_TOOL
+            name, fix = f"{name} without a tool for queries", NAME_THE_TOOL
         return Cause(f"{name} at {evidence.path}.", fix, Remedy.EDIT, detected)
     return None

@@ -1,29 +1,533 @@
-"""Diagnosis of one target: which call is next, and the report on all of them.
+"""Diagnosis of one target: which call is next, and what each step concludes from the calls so far.
 
 Driven from outside, as an exchange is: `next_call`, then `add` with the frames of that call; at
-the end `end_call`.
+the end `end_call`. The steps are the connection (URL to HTTP), the response (content type, JSON,
+protocol), and each protocol with its endpoints. Every step is concluded again after each call,
+because later evidence explains earlier evidence: an MCP server where `/ask` was missing. Total for
+evidence of any kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import enum
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
-from playground.protocols.a2a import is_same
+from playground.protocols import sse, unreadable
+from playground.protocols.a2a import is_same, read_card
 from playground.protocols.calls import HttpCall
-from playground.protocols.doctor import advice, steps
-from playground.protocols.doctor.causes import cause_of_diagnosis
+from playground.protocols.doctor.causes import (
+    COMPARE,
+    CORRECT_URL,
+    NAME_IT,
+    NAME_THE_TOOL,
+    NOT_A_PAGE,
+    WANTS_TLS,
+    cause_of_diagnosis,
+    problem_advice,
+    scheme_fix,
+    status_advice,
+)
+from playground.protocols.doctor.detection import (
+    A2A,
+    AGENT_API,
+    MCP,
+    NLWEB,
+    DetectedProtocol,
+    kind_of,
+    kinds,
+)
 from playground.protocols.doctor.evidence import Evidence, evidence_of
-from playground.protocols.doctor.kinds import MCP, NLWEB, DetectedProtocol, kind_of, kinds
-from playground.protocols.doctor.probes import END_SESSION, first_detected, ordered
-from playground.protocols.doctor.steps import DiagnosisContext, StepStatus
+from playground.protocols.doctor.probes import (
+    END_SESSION,
+    PROBES,
+    first_call,
+    first_detected,
+    kind_of_call,
+    ordered,
+)
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame
 from playground.protocols.http import USER_AGENT
+from playground.protocols.mcp import responses as mcp
+from playground.protocols.mcp.handshake import Session, fallback_remark
 from playground.protocols.origins import origin_of, with_port
-from playground.protocols.problems import Stage
+from playground.protocols.problems import USE_HTTPS, Stage
+
+#: Tools and skills that a sentence lists.
+_MAX_LISTED = 8
+#: What a step is about, if not a protocol.
+_URL, _CONNECTION, _RESPONSE = "url", "connection", "response"
+
+
+class StepStatus(enum.StrEnum):
+    """Status of a step."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    #: It does not apply, or was not reached.
+    SKIPPED = "skipped"
+    WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a step concludes."""
+
+    status: StepStatus
+    #: The observation, as a sentence; for a skipped step, the reason.
+    cause: str = ""
+    #: What to do about it, "" for nothing.
+    fix: str = ""
+    #: Names of the calls that it was concluded from.
+    calls: tuple[str, ...] = ()
+
+
+def passed(cause: str, *calls: str) -> Finding:
+    return Finding(StepStatus.PASSED, cause, calls=calls)
+
+
+def failed(cause: str, fix: str, *calls: str) -> Finding:
+    return Finding(StepStatus.FAILED, cause, fix, calls)
+
+
+def skipped(cause: str, *calls: str) -> Finding:
+    """Return the finding of a step that does not apply, or was not reached."""
+    return Finding(StepStatus.SKIPPED, cause, calls=calls)
+
+
+_NOT_REACHED = skipped("Skipped because of the failed step.")
+_LATE = skipped("Skipped: the time limit of the diagnosis was reached.")
+
+
+@dataclass(slots=True)
+class DiagnosisContext:
+    """A diagnosis so far: its target and its evidence by name of the call."""
+
+    target: Target
+    evidence: Mapping[str, Evidence]
+    #: Why the URL cannot be called, "" if it can.
+    url_error: str = ""
+    #: Whether no more calls follow.
+    is_over: bool = False
+    #: Whether it ended because of its time limit.
+    is_late: bool = False
+
+    @property
+    def url(self) -> SplitResult:
+        return urlsplit(self.target.url)
+
+    def detected(self, kind: str) -> Evidence | None:
+        """Return the first call of a protocol whose response speaks it."""
+        return first_detected(self.evidence, kind)
+
+    def calls_made(self, *names: str) -> tuple[str, ...]:
+        return tuple(name for name in names if name in self.evidence)
+
+
+def _pending(context: DiagnosisContext) -> Finding:
+    """Return the finding of a step whose call was not made, or not yet."""
+    if not context.is_over:
+        return Finding(StepStatus.WAITING)
+    return _LATE if context.is_late else _NOT_REACHED
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: what it is about, and what it concludes from the evidence of that."""
+
+    name: str
+    label: str
+    #: The URL, the connection (the first call), the response at the agent's URL, or a protocol.
+    about: str
+    conclude: Callable[[DiagnosisContext, Evidence], Finding]
+    #: The calls of a protocol's endpoint: its first one that speaks the protocol is concluded from.
+    calls: tuple[str, ...] = ()
+    #: For a single call, whatever it speaks: the finding without it.
+    without: Callable[[DiagnosisContext], Finding] | None = None
+
+
+def conclude(step: Step, context: DiagnosisContext) -> Finding:
+    if step.about == _URL:
+        return step.conclude(context, evidence_of(()))
+    find = _FINDERS.get(step.about, _of_protocol)
+    found = find(step, context)
+    return found if isinstance(found, Finding) else step.conclude(context, found)
+
+
+# --- the connection ---------------------------------------------------------------------------
+
+#: The step that fails at each stage of the transport, in their order.
+_STAGES: Mapping[Stage, str] = {
+    Stage.RESOLVE: "name",
+    Stage.POLICY: "policy",
+    Stage.CONNECT: "tcp",
+    Stage.TLS: "tls",
+    Stage.SEND: "http",
+    Stage.HEADERS: "http",
+}
+
+
+def _of_connection(step: Step, context: DiagnosisContext) -> Evidence | Finding:
+    first = first_call(context.evidence)
+    if first is None:
+        return _NOT_REACHED if context.url_error else _pending(context)
+    problem = first.problem
+    failed_step = _STAGES.get(problem.stage, "") if problem else ""
+    if problem and failed_step == step.name:
+        cause, fix = problem_advice(problem)
+        scheme = scheme_fix(context.evidence, context.target.url)
+        return failed(cause, scheme or fix, first.name)
+    order = list(_STAGES.values())
+    if failed_step and not first.status and order.index(failed_step) < order.index(step.name):
+        return _NOT_REACHED
+    return first
+
+
+def _url(context: DiagnosisContext, _: Evidence) -> Finding:
+    if context.url_error:
+        return failed(context.url_error, CORRECT_URL)
+    return passed(f"{context.target.url[:300]} is a valid URL.")
+
+
+def _name(context: DiagnosisContext, _: Evidence) -> Finding:
+    host = context.url.hostname or ""
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return passed(f"{host[:200]} was resolved.")
+    return skipped("Not needed: the host is an IP address.")
+
+
+def _policy(_: DiagnosisContext, __: Evidence) -> Finding:
+    return passed("The outbound policy allows the address.")
+
+
+def _tcp(context: DiagnosisContext, _: Evidence) -> Finding:
+    return passed(f"{context.url.netloc[:200]} accepts connections.")
+
+
+def _tls(context: DiagnosisContext, evidence: Evidence) -> Finding:
+    if context.url.scheme != "https":
+        return skipped("Not needed: the URL starts with http://.")
+    return passed(f"The certificate is trusted ({evidence.tls or 'TLS'}).")
+
+
+def _http(context: DiagnosisContext, evidence: Evidence) -> Finding:
+    if not evidence.status and evidence.problem is None:
+        return _pending(context)
+    if evidence.wants_tls:
+        return failed(WANTS_TLS, USE_HTTPS, evidence.name)
+    if evidence.detected is None and (failure := _failure_of(evidence, evidence.name)):
+        return failure
+    waited = f" after {evidence.waited_ms:.0f} ms" if evidence.waited_ms is not None else ""
+    return passed(f"The server responds with HTTP {evidence.status}{waited}.", evidence.name)
+
+
+def _failure_of(evidence: Evidence, *calls: str) -> Finding | None:
+    """Return the failure of a call without a response, or whose status says all."""
+    if evidence.problem and not evidence.status:
+        return failed(*problem_advice(evidence.problem), *calls)
+    if evidence.is_denied or evidence.status >= 500:
+        return failed(*status_advice(evidence), *calls)
+    return None
+
+
+# --- the response -----------------------------------------------------------------------------
+
+
+def _of_response(_: Step, context: DiagnosisContext) -> Evidence | Finding:
+    """Return the first call that was understood at the agent's URL, or else the first call."""
+    if context.url_error:
+        return _NOT_REACHED
+    main = context.detected(kind_of(context.target))
+    if main is None or main.name.startswith("ask-at"):
+        main = first_call(context.evidence)
+    if main is None:
+        return _pending(context)
+    if main.detected is None:
+        if not main.status or main.is_denied:
+            return _NOT_REACHED
+        if main.status in (404, 405, 410):
+            return skipped(f"Skipped because of HTTP {main.status}.")
+    return main
+
+
+def _content_type(_: DiagnosisContext, evidence: Evidence) -> Finding:
+    kind, name = evidence.media_type or "no content type", evidence.name
+    if evidence.response.is_json_lines:
+        return failed(f"{sse.NOT_FRAMED} The content type is {kind}.", NAME_IT, name)
+    if evidence.media_type in ("application/json", "text/event-stream"):
+        return passed(f"The response is {kind}.", name)
+    if evidence.detected:
+        what = "an event stream" if evidence.response.streamed else "JSON"
+        cause = f"The response is {what}, but its content type is {kind}."
+        return failed(cause, NAME_IT, name)
+    if "html" in kind or unreadable.is_html(evidence.text):
+        return failed(f"The response is an HTML page ({kind}).", NOT_A_PAGE, name)
+    return failed(f"The response is {kind}, not JSON or an event stream.", NOT_A_PAGE, name)
+
+
+def _json(_: DiagnosisContext, evidence: Evidence) -> Finding:
+    if evidence.messages and not evidence.unread:
+        return passed("The response is valid JSON.", evidence.name)
+    if evidence.unread:
+        fix = "Configure the agent to send JSON; the response is below."
+        fix = NOT_A_PAGE if unreadable.is_html(evidence.text) else fix
+        return failed("The response is not valid JSON.", fix, evidence.name)
+    if evidence.problem:
+        return failed(*problem_advice(evidence.problem), evidence.name)
+    return failed("The response is empty.", "Check the agent’s log.", evidence.name)
+
+
+def _dialect(context: DiagnosisContext, evidence: Evidence) -> Finding:
+    detected = evidence.detected
+    if detected is None:
+        cause = "The response does not match any known protocol."
+        return failed(cause, COMPARE, evidence.name)
+    cause = f"The response is {detected.label}."
+    if detected.kind != kind_of(context.target):
+        return failed(cause, detected.settings, evidence.name)
+    return passed(cause, evidence.name)
+
+
+# --- the protocols ----------------------------------------------------------------------------
+
+
+def _of_protocol(step: Step, context: DiagnosisContext) -> Evidence | Finding:
+    made = [each for name, each in context.evidence.items() if kind_of_call(name)]
+    is_silent = context.is_over and len(made) < 2 and not any(each.status for each in made)
+    if context.url_error or is_silent:
+        return _pending(context)
+    if step.without is not None:
+        return context.evidence.get(step.calls[0]) or step.without(context)
+    return context.detected(step.about) or _not_detected(step, context)
+
+
+def _not_detected(step: Step, context: DiagnosisContext) -> Finding:
+    is_own = kind_of(context.target) == step.about
+    old = context.evidence.get("old-transport")
+    if step.about == MCP and old and old.is_old_transport:
+        cause, fix = mcp.OLD_TRANSPORT.cause, mcp.OLD_TRANSPORT.fix
+        return failed(cause, fix, old.name) if is_own else skipped(cause, old.name)
+    made = context.calls_made(*step.calls)
+    # Calls of another protocol are made after those of this one.
+    if not made or not (context.is_over or kind_of_call([*context.evidence][-1]) != step.about):
+        return _pending(context)
+    if is_own:
+        return _missing(context, step.about, *made)
+    return skipped(f"Not found: {kinds()[step.about].endpoint}.", *made)
+
+
+def _missing(context: DiagnosisContext, kind: str, *calls: str) -> Finding:
+    """Return the failure of an expected endpoint: the cause, and what responds instead."""
+    made = [context.evidence[name] for name in calls]
+    best = min(made, key=lambda each: (not each.is_denied, not each.status))
+    if failure := _failure_of(best, *calls):
+        return failure
+    cause = f"{best.target} does not respond as {kinds()[kind].endpoint} (HTTP {best.status})."
+    order = sorted(kinds(), key=lambda each: each != MCP)
+    others = (context.detected(each) for each in order if each != kind)
+    other = next(filter(None, others), None)
+    if other and other.detected:
+        cause = f"{cause} {other.target} is {other.label}."
+        return failed(cause, other.detected.settings, *calls, other.name)
+    is_absent = best.status in (404, 405, 410)
+    return failed(cause, kinds()[kind].missing if is_absent else COMPARE, *calls)
+
+
+_ASK_CALLS = tuple(probe.name for probe in PROBES[NLWEB] if probe.name != "await")
+_HANDSHAKE = ("discover", "initialize", "discover-at-mcp", "initialize-at-mcp")
+
+
+def _ask(context: DiagnosisContext, evidence: Evidence) -> Finding:
+    name, is_own = evidence.name, kind_of(context.target) == NLWEB
+    if name.startswith("ask-at") and is_own:
+        server = context.detected(MCP)
+        if server and server.target == (context.url.path or "/"):
+            return _missing(context, NLWEB, *context.calls_made(*_ASK_CALLS))
+        path = evidence.target.partition("?")[0]
+        cause = f"{context.evidence['ask'].target} was not found; {path} is {evidence.label}."
+        fix = f"Set the path of the URL to {path.removesuffix('/ask') or '/'}."
+        return failed(cause, fix, "ask", name)
+    if name == "ask-otherwise" and is_own:
+        cause = f"{context.evidence['ask'].target} accepts only {evidence.label}."
+        version = (evidence.detected and evidence.detected.version) or "a different one"
+        return failed(cause, f"Set the version to {version}.", "ask", name)
+    return passed(f"{evidence.target} is {evidence.label}.", name)
+
+
+def _await(_: DiagnosisContext, evidence: Evidence) -> Finding:
+    status, name, path = evidence.status, evidence.name, evidence.target
+    if evidence.detected:
+        return passed(f"{path} responds (HTTP {status}).", name)
+    if status in (404, 405, 501):
+        cause = f"{path} was not found (HTTP {status}). Only agents with promises need it."
+        return skipped(cause, name)
+    if evidence.problem and not status:
+        return failed(*problem_advice(evidence.problem), name)
+    fix = "It should respond to an unknown token with an NLWeb failure."
+    return failed(f"{path} does not respond as NLWeb (HTTP {status}).", fix, name)
+
+
+def _without_await(context: DiagnosisContext) -> Finding:
+    ask = context.detected(NLWEB)
+    if ask and ask.detected and ask.detected.version == "legacy":
+        return skipped("Not needed: legacy NLWeb has no promises.")
+    if context.is_over and ask is None:
+        return skipped("Not found; /ask was not found either.")
+    return _pending(context)
+
+
+def _handshake(context: DiagnosisContext, evidence: Evidence) -> Finding:
+    generation = evidence.detected.generation if evidence.detected else ""
+    how = "server/discover" if evidence.name.startswith("discover") else "initialize"
+    cause = f"{evidence.target} responds to {how}: {f'MCP {generation}'.strip()}."
+    discovery = context.evidence.get(evidence.name.replace("initialize", "discover"))
+    if how == "initialize" and discovery and not discovery.is_json_rpc_error:
+        cause += f" {fallback_remark(discovery.problem, discovery.status)}"
+    return passed(cause, *context.calls_made(*_HANDSHAKE, "initialized"))
+
+
+def _without_tools(context: DiagnosisContext) -> Finding:
+    if context.is_over and context.detected(MCP) is None:
+        return skipped("Not found: MCP server.")
+    return _pending(context)
+
+
+def tools(context: DiagnosisContext, evidence: Evidence) -> Finding:
+    """Conclude which tools there are, and whether one of them is for queries."""
+    # The first page, the only one that the doctor reads.
+    results = (each.get("result") for _, each in evidence.messages if isinstance(each, Mapping))
+    lists = (each for each in results if isinstance(each, Mapping))
+    result = next((each for each in lists if isinstance(each.get("tools"), list)), None)
+    if result is None:
+        cause = f"tools/list did not return an array of tools (HTTP {evidence.status})."
+        return failed(cause, COMPARE, evidence.name)
+    cursor = result.get("nextCursor")
+    has_more = isinstance(cursor, str) and bool(cursor)
+    name = Session("", tools=tuple(result["tools"])).tool_for("ask", context.target.tools)
+    named = (tool.get("name") for tool in result["tools"] if isinstance(tool, Mapping))
+    names = [each for each in named if isinstance(each, str)]
+    listed = f"Tools: {_listed(names, has_more=has_more)}."
+    if name in names:
+        return passed(f"The tool {name[:80]} accepts queries. {listed}", evidence.name)
+    is_named = any(context.target.tools)
+    missing = f"No tool is named {name[:80]}" if is_named else "No tool accepts queries"
+    cause = f"{missing}{' on the first page of the list' if has_more else ''}. {listed}"
+    if kind_of(context.target) != MCP or has_more:
+        return skipped(cause, evidence.name)
+    return failed(cause, NAME_THE_TOOL, evidence.name)
+
+
+def _listed(names: list[str], *, has_more: bool) -> str:
+    """Return the tools of a page for the end of a sentence."""
+    left = len(names) - _MAX_LISTED
+    text = ", ".join(name[:80] for name in names[:_MAX_LISTED]) or "none"
+    text += f" and {left} more" if left > 0 else ""
+    if not has_more:
+        return text
+    return f"{text}, and more on further pages" if left > 0 else f"{text} and more on further pages"
+
+
+def _lifecycle(_: DiagnosisContext, evidence: Evidence) -> Finding:
+    name, what = evidence.name, f"{evidence.target} is {evidence.label}"
+    last = _last_status(evidence)
+    if last == "completed":
+        return passed(f"{what} and completed its response.", name)
+    if last in ("failed", "rejected", "canceled"):
+        cause = f"{what}; its response ended as {last}."
+        return failed(cause, "See the error in the call below and the agent’s log.", name)
+    if last is None:
+        return failed(f"{what} and rejected the message.", "See the error in the call below.", name)
+    if not evidence.response.ended:
+        return passed(f"{what}; its response was {last} when the diagnosis stopped.", name)
+    return failed(
+        f"{evidence.target} ended the stream while its response was {last}.",
+        "The agent must end the stream with a response in status completed or failed.",
+        name,
+    )
+
+
+def _responds(_: DiagnosisContext, evidence: Evidence) -> Finding:
+    """Conclude from a protocol whose row alone describes it."""
+    what = f"{evidence.target} is {evidence.label}"
+    if evidence.response.ended:
+        return passed(f"{what}.", evidence.name)
+    return passed(f"{what}; its response had not ended when the diagnosis stopped.", evidence.name)
+
+
+def _last_status(evidence: Evidence) -> str | None:
+    """Return the latest status of the response itself, None without one."""
+    found = None
+    for _, payload in evidence.messages:
+        if isinstance(payload, Mapping) and payload.get("object") == "response":
+            status = payload.get("status")
+            found = status[:40] if isinstance(status, str) else found
+    return found
+
+
+def _card(context: DiagnosisContext, evidence: Evidence) -> Finding:
+    if evidence.kind != A2A:
+        return skipped("Not found: agent card.", evidence.name)
+    read = read_card(evidence.payload)
+    skills = ", ".join(skill.id[:60] for skill in read.skills[:_MAX_LISTED])
+    cause = f"{read.name[:80] or 'An agent'}: {evidence.label}. Skills: {skills or 'none'}."
+    urls = [interface.url for interface in read.interfaces if interface.url]
+    if urls and not any(is_same(context.target.url, url) for url in urls):
+        cause = f"{cause} Its URL is {urls[0][:200]}."
+    return passed(cause, evidence.name)
+
+
+# --- the table --------------------------------------------------------------------------------
+
+_FINDERS: Mapping[str, Callable[[Step, DiagnosisContext], Evidence | Finding]] = {
+    _CONNECTION: _of_connection,
+    _RESPONSE: _of_response,
+}
+
+#: Every step, in the order of the report.
+STEPS = (
+    Step("address", "URL", _URL, _url),
+    Step("name", "Host name", _CONNECTION, _name),
+    Step("policy", "Outbound policy", _CONNECTION, _policy),
+    Step("tcp", "TCP", _CONNECTION, _tcp),
+    Step("tls", "TLS", _CONNECTION, _tls),
+    Step("http", "HTTP", _CONNECTION, _http),
+    Step("content-type", "Content type", _RESPONSE, _content_type),
+    Step("json", "JSON", _RESPONSE, _json),
+    Step("dialect", "Protocol", _RESPONSE, _dialect),
+    Step("ask", "/ask", NLWEB, _ask, _ASK_CALLS),
+    Step("await", "/await", NLWEB, _await, ("await",), _without_await),
+    Step("mcp", "MCP handshake", MCP, _handshake, _HANDSHAKE),
+    Step("tools", "MCP tools", MCP, tools, ("tools",), _without_tools),
+    Step("agent-api", "Agent API", AGENT_API, _lifecycle, (AGENT_API, "agent-api-at-process")),
+    Step("card", "A2A agent card", A2A, _card, ("card",), _pending),
+)
+
+
+def _steps() -> list[Step]:
+    """Return all steps; that of a protocol whose row describes it comes before A2A's."""
+    others = [
+        Step(name, kind.name, name, _responds, (name,))
+        for name, kind in kinds().items()
+        if name not in PROBES
+    ]
+    return [*STEPS[:-1], *others, STEPS[-1]]
+
+
+def _report_steps(context: DiagnosisContext) -> list[dict[str, Any]]:
+    """Return all steps as JSON."""
+    return [
+        {"name": step.name, "label": step.label, **asdict(conclude(step, context))}
+        for step in _steps()
+    ]
+
+
+# --- the diagnosis ----------------------------------------------------------------------------
 
 #: Stages of problems that any other call to the same origin would have.
 _HOPELESS = frozenset({Stage.POLICY, Stage.RESOLVE, Stage.CONNECT, Stage.TLS, Stage.SEND})
@@ -111,7 +615,7 @@ class Diagnosis:
                 is_silent = problem.stage is Stage.HEADERS and not problem.limit
                 if problem.stage is Stage.TLS or is_silent:
                     yield "scheme", _with_other_scheme(self._target.url)
-                if problem.stage in _HOPELESS or advice.of_scheme(self._found, self._target.url):
+                if problem.stage in _HOPELESS or scheme_fix(self._found, self._target.url):
                     return
 
     # The report
@@ -121,7 +625,7 @@ class Diagnosis:
         settings = self.detected_settings()
         return {
             "url": self._target.url,
-            "steps": steps.report(self._context),
+            "steps": _report_steps(self._context),
             "calls": {name: _call(evidence) for name, evidence in self._found.items()},
             "found": _settings(*settings[0]) if settings else None,
             "also": [f"{detected.label} at {url}" for detected, url in settings[1:]],
@@ -155,7 +659,7 @@ class Diagnosis:
         url = self._url(evidence) if evidence.request_line else self._target.url
         if kind == MCP:
             listed = self._found.get("tools")
-            if listed is None or steps.tools(self._context, listed).status is not StepStatus.PASSED:
+            if listed is None or tools(self._context, listed).status is not StepStatus.PASSED:
                 return None
             is_nlweb = self._target.protocol == "nlweb" and self._target.version != "legacy"
             version = self._target.version if is_nlweb else ""

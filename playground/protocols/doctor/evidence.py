@@ -11,8 +11,7 @@ from itertools import islice
 from typing import Any
 
 from playground.protocols import sse
-from playground.protocols.doctor.detection import MAX_MESSAGES, detect_protocol
-from playground.protocols.doctor.kinds import DetectedProtocol
+from playground.protocols.doctor.detection import MAX_MESSAGES, DetectedProtocol, detect_protocol
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.mcp import responses as mcp
 from playground.protocols.problems import Problem

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit, urlunsplit
 from playground.protocols import http, nlweb, registry
 from playground.protocols.a2a.card_discovery import card_call, well_known
 from playground.protocols.calls import HttpCall
+from playground.protocols.doctor.detection import A2A, AGENT_API, MCP, NLWEB, kind_of, kinds
 from playground.protocols.doctor.evidence import Evidence
-from playground.protocols.doctor.kinds import A2A, AGENT_API, MCP, NLWEB, kind_of, kinds
 from playground.protocols.exchange import Target
 from playground.protocols.mcp import messages as mcp
 from playground.protocols.mcp.handshake import DISCOVERY_LIMIT
