@@ -59,8 +59,6 @@ from playground.protocols.problems import USE_HTTPS, Stage
 
 #: Tools and skills that a sentence lists.
 _MAX_LISTED = 8
-#: What a step is about, if not a protocol.
-_URL, _CONNECTION, _RESPONSE = "url", "connection", "response"
 
 
 class StepStatus(enum.StrEnum):
@@ -103,59 +101,34 @@ _NOT_REACHED = skipped("Skipped because of the failed step.")
 _LATE = skipped("Skipped: the time limit of the diagnosis was reached.")
 
 
-@dataclass(slots=True)
-class DiagnosisContext:
-    """A diagnosis so far: its target and its evidence by name of the call."""
-
-    target: Target
-    evidence: Mapping[str, Evidence]
-    #: Why the URL cannot be called, "" if it can.
-    url_error: str = ""
-    #: Whether no more calls follow.
-    is_over: bool = False
-    #: Whether it ended because of its time limit.
-    is_late: bool = False
-
-    @property
-    def url(self) -> SplitResult:
-        return urlsplit(self.target.url)
-
-    def detected(self, kind: str) -> Evidence | None:
-        """Return the first call of a protocol whose response speaks it."""
-        return first_detected(self.evidence, kind)
-
-    def calls_made(self, *names: str) -> tuple[str, ...]:
-        return tuple(name for name in names if name in self.evidence)
-
-
-def _pending(context: DiagnosisContext) -> Finding:
+def _pending(diagnosis: Diagnosis) -> Finding:
     """Return the finding of a step whose call was not made, or not yet."""
-    if not context.is_over:
+    if not diagnosis.is_over:
         return Finding(StepStatus.WAITING)
-    return _LATE if context.is_late else _NOT_REACHED
+    return _LATE if diagnosis.is_late else _NOT_REACHED
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: what it is about, and what it concludes from the evidence of that."""
+    """One step: where it looks, and what it concludes from the evidence there."""
 
     name: str
     label: str
-    #: The URL, the connection (the first call), the response at the agent's URL, or a protocol.
-    about: str
-    conclude: Callable[[DiagnosisContext, Evidence], Finding]
-    #: The calls of a protocol's endpoint: its first one that speaks the protocol is concluded from.
+    #: Returns the evidence, or a finding without any.
+    find: Callable[[Step, Diagnosis], Evidence | Finding]
+    conclude: Callable[[Diagnosis, Evidence], Finding]
+    #: The kind of server that it is about, "" for any.
+    about: str = ""
+    #: The calls of its endpoint: its first one that speaks the protocol is concluded from.
     calls: tuple[str, ...] = ()
     #: For a single call, whatever it speaks: the finding without it.
-    without: Callable[[DiagnosisContext], Finding] | None = None
+    without: Callable[[Diagnosis], Finding] | None = None
 
-
-def conclude(step: Step, context: DiagnosisContext) -> Finding:
-    if step.about == _URL:
-        return step.conclude(context, evidence_of(()))
-    find = _FINDERS.get(step.about, _of_protocol)
-    found = find(step, context)
-    return found if isinstance(found, Finding) else step.conclude(context, found)
+    def report(self, diagnosis: Diagnosis) -> dict[str, Any]:
+        """Return the step and its finding so far as JSON."""
+        found = self.find(self, diagnosis)
+        finding = found if isinstance(found, Finding) else self.conclude(diagnosis, found)
+        return {"name": self.name, "label": self.label, **asdict(finding)}
 
 
 # --- the connection ---------------------------------------------------------------------------
@@ -171,15 +144,15 @@ _STAGES: Mapping[Stage, str] = {
 }
 
 
-def _of_connection(step: Step, context: DiagnosisContext) -> Evidence | Finding:
-    first = first_call(context.evidence)
+def _of_connection(step: Step, diagnosis: Diagnosis) -> Evidence | Finding:
+    first = first_call(diagnosis.evidence)
     if first is None:
-        return _NOT_REACHED if context.url_error else _pending(context)
+        return _NOT_REACHED if diagnosis.url_error else _pending(diagnosis)
     problem = first.problem
     failed_step = _STAGES.get(problem.stage, "") if problem else ""
     if problem and failed_step == step.name:
         cause, fix = problem_advice(problem)
-        scheme = scheme_fix(context.evidence, context.target.url)
+        scheme = scheme_fix(diagnosis.evidence, diagnosis.target.url)
         return failed(cause, scheme or fix, first.name)
     order = list(_STAGES.values())
     if failed_step and not first.status and order.index(failed_step) < order.index(step.name):
@@ -187,14 +160,14 @@ def _of_connection(step: Step, context: DiagnosisContext) -> Evidence | Finding:
     return first
 
 
-def _url(context: DiagnosisContext, _: Evidence) -> Finding:
-    if context.url_error:
-        return failed(context.url_error, CORRECT_URL)
-    return passed(f"{context.target.url[:300]} is a valid URL.")
+def _url(diagnosis: Diagnosis, _: Evidence) -> Finding:
+    if diagnosis.url_error:
+        return failed(diagnosis.url_error, CORRECT_URL)
+    return passed(f"{diagnosis.target.url[:300]} is a valid URL.")
 
 
-def _name(context: DiagnosisContext, _: Evidence) -> Finding:
-    host = context.url.hostname or ""
+def _name(diagnosis: Diagnosis, _: Evidence) -> Finding:
+    host = diagnosis.url.hostname or ""
     try:
         ip_address(host.strip("[]"))
     except ValueError:
@@ -202,23 +175,15 @@ def _name(context: DiagnosisContext, _: Evidence) -> Finding:
     return skipped("Not needed: the host is an IP address.")
 
 
-def _policy(_: DiagnosisContext, __: Evidence) -> Finding:
-    return passed("The outbound policy allows the address.")
-
-
-def _tcp(context: DiagnosisContext, _: Evidence) -> Finding:
-    return passed(f"{context.url.netloc[:200]} accepts connections.")
-
-
-def _tls(context: DiagnosisContext, evidence: Evidence) -> Finding:
-    if context.url.scheme != "https":
+def _tls(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
+    if diagnosis.url.scheme != "https":
         return skipped("Not needed: the URL starts with http://.")
     return passed(f"The certificate is trusted ({evidence.tls or 'TLS'}).")
 
 
-def _http(context: DiagnosisContext, evidence: Evidence) -> Finding:
+def _http(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
     if not evidence.status and evidence.problem is None:
-        return _pending(context)
+        return _pending(diagnosis)
     if evidence.wants_tls:
         return failed(WANTS_TLS, USE_HTTPS, evidence.name)
     if evidence.detected is None and (failure := _failure_of(evidence, evidence.name)):
@@ -239,15 +204,15 @@ def _failure_of(evidence: Evidence, *calls: str) -> Finding | None:
 # --- the response -----------------------------------------------------------------------------
 
 
-def _of_response(_: Step, context: DiagnosisContext) -> Evidence | Finding:
+def _of_response(_: Step, diagnosis: Diagnosis) -> Evidence | Finding:
     """Return the first call that was understood at the agent's URL, or else the first call."""
-    if context.url_error:
+    if diagnosis.url_error:
         return _NOT_REACHED
-    main = context.detected(kind_of(context.target))
+    main = diagnosis.detected(kind_of(diagnosis.target))
     if main is None or main.name.startswith("ask-at"):
-        main = first_call(context.evidence)
+        main = first_call(diagnosis.evidence)
     if main is None:
-        return _pending(context)
+        return _pending(diagnosis)
     if main.detected is None:
         if not main.status or main.is_denied:
             return _NOT_REACHED
@@ -256,7 +221,7 @@ def _of_response(_: Step, context: DiagnosisContext) -> Evidence | Finding:
     return main
 
 
-def _content_type(_: DiagnosisContext, evidence: Evidence) -> Finding:
+def _content_type(_: Diagnosis, evidence: Evidence) -> Finding:
     kind, name = evidence.media_type or "no content type", evidence.name
     if evidence.response.is_json_lines:
         return failed(f"{sse.NOT_FRAMED} The content type is {kind}.", NAME_IT, name)
@@ -271,7 +236,7 @@ def _content_type(_: DiagnosisContext, evidence: Evidence) -> Finding:
     return failed(f"The response is {kind}, not JSON or an event stream.", NOT_A_PAGE, name)
 
 
-def _json(_: DiagnosisContext, evidence: Evidence) -> Finding:
+def _json(_: Diagnosis, evidence: Evidence) -> Finding:
     if evidence.messages and not evidence.unread:
         return passed("The response is valid JSON.", evidence.name)
     if evidence.unread:
@@ -283,13 +248,13 @@ def _json(_: DiagnosisContext, evidence: Evidence) -> Finding:
     return failed("The response is empty.", "Check the agent’s log.", evidence.name)
 
 
-def _dialect(context: DiagnosisContext, evidence: Evidence) -> Finding:
+def _dialect(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
     detected = evidence.detected
     if detected is None:
         cause = "The response does not match any known protocol."
         return failed(cause, COMPARE, evidence.name)
     cause = f"The response is {detected.label}."
-    if detected.kind != kind_of(context.target):
+    if detected.kind != kind_of(diagnosis.target):
         return failed(cause, detected.settings, evidence.name)
     return passed(cause, evidence.name)
 
@@ -297,40 +262,40 @@ def _dialect(context: DiagnosisContext, evidence: Evidence) -> Finding:
 # --- the protocols ----------------------------------------------------------------------------
 
 
-def _of_protocol(step: Step, context: DiagnosisContext) -> Evidence | Finding:
-    made = [each for name, each in context.evidence.items() if kind_of_call(name)]
-    is_silent = context.is_over and len(made) < 2 and not any(each.status for each in made)
-    if context.url_error or is_silent:
-        return _pending(context)
+def _of_protocol(step: Step, diagnosis: Diagnosis) -> Evidence | Finding:
+    made = [each for name, each in diagnosis.evidence.items() if kind_of_call(name)]
+    is_silent = diagnosis.is_over and len(made) < 2 and not any(each.status for each in made)
+    if diagnosis.url_error or is_silent:
+        return _pending(diagnosis)
     if step.without is not None:
-        return context.evidence.get(step.calls[0]) or step.without(context)
-    return context.detected(step.about) or _not_detected(step, context)
+        return diagnosis.evidence.get(step.calls[0]) or step.without(diagnosis)
+    return diagnosis.detected(step.about) or _not_detected(step, diagnosis)
 
 
-def _not_detected(step: Step, context: DiagnosisContext) -> Finding:
-    is_own = kind_of(context.target) == step.about
-    old = context.evidence.get("old-transport")
+def _not_detected(step: Step, diagnosis: Diagnosis) -> Finding:
+    is_own = kind_of(diagnosis.target) == step.about
+    old = diagnosis.evidence.get("old-transport")
     if step.about == MCP and old and old.is_old_transport:
         cause, fix = mcp.OLD_TRANSPORT.cause, mcp.OLD_TRANSPORT.fix
         return failed(cause, fix, old.name) if is_own else skipped(cause, old.name)
-    made = context.calls_made(*step.calls)
+    made = diagnosis.calls_made(*step.calls)
     # Calls of another protocol are made after those of this one.
-    if not made or not (context.is_over or kind_of_call([*context.evidence][-1]) != step.about):
-        return _pending(context)
+    if not made or not (diagnosis.is_over or kind_of_call([*diagnosis.evidence][-1]) != step.about):
+        return _pending(diagnosis)
     if is_own:
-        return _missing(context, step.about, *made)
+        return _missing(diagnosis, step.about, *made)
     return skipped(f"Not found: {kinds()[step.about].endpoint}.", *made)
 
 
-def _missing(context: DiagnosisContext, kind: str, *calls: str) -> Finding:
+def _missing(diagnosis: Diagnosis, kind: str, *calls: str) -> Finding:
     """Return the failure of an expected endpoint: the cause, and what responds instead."""
-    made = [context.evidence[name] for name in calls]
+    made = [diagnosis.evidence[name] for name in calls]
     best = min(made, key=lambda each: (not each.is_denied, not each.status))
     if failure := _failure_of(best, *calls):
         return failure
     cause = f"{best.target} does not respond as {kinds()[kind].endpoint} (HTTP {best.status})."
     order = sorted(kinds(), key=lambda each: each != MCP)
-    others = (context.detected(each) for each in order if each != kind)
+    others = (diagnosis.detected(each) for each in order if each != kind)
     other = next(filter(None, others), None)
     if other and other.detected:
         cause = f"{cause} {other.target} is {other.label}."
@@ -343,24 +308,24 @@ _ASK_CALLS = tuple(probe.name for probe in PROBES[NLWEB] if probe.name != "await
 _HANDSHAKE = ("discover", "initialize", "discover-at-mcp", "initialize-at-mcp")
 
 
-def _ask(context: DiagnosisContext, evidence: Evidence) -> Finding:
-    name, is_own = evidence.name, kind_of(context.target) == NLWEB
+def _ask(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
+    name, is_own = evidence.name, kind_of(diagnosis.target) == NLWEB
     if name.startswith("ask-at") and is_own:
-        server = context.detected(MCP)
-        if server and server.target == (context.url.path or "/"):
-            return _missing(context, NLWEB, *context.calls_made(*_ASK_CALLS))
+        server = diagnosis.detected(MCP)
+        if server and server.target == (diagnosis.url.path or "/"):
+            return _missing(diagnosis, NLWEB, *diagnosis.calls_made(*_ASK_CALLS))
         path = evidence.target.partition("?")[0]
-        cause = f"{context.evidence['ask'].target} was not found; {path} is {evidence.label}."
+        cause = f"{diagnosis.evidence['ask'].target} was not found; {path} is {evidence.label}."
         fix = f"Set the path of the URL to {path.removesuffix('/ask') or '/'}."
         return failed(cause, fix, "ask", name)
     if name == "ask-otherwise" and is_own:
-        cause = f"{context.evidence['ask'].target} accepts only {evidence.label}."
+        cause = f"{diagnosis.evidence['ask'].target} accepts only {evidence.label}."
         version = (evidence.detected and evidence.detected.version) or "a different one"
         return failed(cause, f"Set the version to {version}.", "ask", name)
     return passed(f"{evidence.target} is {evidence.label}.", name)
 
 
-def _await(_: DiagnosisContext, evidence: Evidence) -> Finding:
+def _await(_: Diagnosis, evidence: Evidence) -> Finding:
     status, name, path = evidence.status, evidence.name, evidence.target
     if evidence.detected:
         return passed(f"{path} responds (HTTP {status}).", name)
@@ -373,32 +338,32 @@ def _await(_: DiagnosisContext, evidence: Evidence) -> Finding:
     return failed(f"{path} does not respond as NLWeb (HTTP {status}).", fix, name)
 
 
-def _without_await(context: DiagnosisContext) -> Finding:
-    ask = context.detected(NLWEB)
+def _without_await(diagnosis: Diagnosis) -> Finding:
+    ask = diagnosis.detected(NLWEB)
     if ask and ask.detected and ask.detected.version == "legacy":
         return skipped("Not needed: legacy NLWeb has no promises.")
-    if context.is_over and ask is None:
+    if diagnosis.is_over and ask is None:
         return skipped("Not found; /ask was not found either.")
-    return _pending(context)
+    return _pending(diagnosis)
 
 
-def _handshake(context: DiagnosisContext, evidence: Evidence) -> Finding:
+def _handshake(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
     generation = evidence.detected.generation if evidence.detected else ""
     how = "server/discover" if evidence.name.startswith("discover") else "initialize"
     cause = f"{evidence.target} responds to {how}: {f'MCP {generation}'.strip()}."
-    discovery = context.evidence.get(evidence.name.replace("initialize", "discover"))
+    discovery = diagnosis.evidence.get(evidence.name.replace("initialize", "discover"))
     if how == "initialize" and discovery and not discovery.is_json_rpc_error:
         cause += f" {fallback_remark(discovery.problem, discovery.status)}"
-    return passed(cause, *context.calls_made(*_HANDSHAKE, "initialized"))
+    return passed(cause, *diagnosis.calls_made(*_HANDSHAKE, "initialized"))
 
 
-def _without_tools(context: DiagnosisContext) -> Finding:
-    if context.is_over and context.detected(MCP) is None:
+def _without_tools(diagnosis: Diagnosis) -> Finding:
+    if diagnosis.is_over and diagnosis.detected(MCP) is None:
         return skipped("Not found: MCP server.")
-    return _pending(context)
+    return _pending(diagnosis)
 
 
-def tools(context: DiagnosisContext, evidence: Evidence) -> Finding:
+def tools(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
     """Conclude which tools there are, and whether one of them is for queries."""
     # The first page, the only one that the doctor reads.
     results = (each.get("result") for _, each in evidence.messages if isinstance(each, Mapping))
@@ -409,16 +374,16 @@ def tools(context: DiagnosisContext, evidence: Evidence) -> Finding:
         return failed(cause, COMPARE, evidence.name)
     cursor = result.get("nextCursor")
     has_more = isinstance(cursor, str) and bool(cursor)
-    name = Session("", tools=tuple(result["tools"])).tool_for("ask", context.target.tools)
+    name = Session("", tools=tuple(result["tools"])).tool_for("ask", diagnosis.target.tools)
     named = (tool.get("name") for tool in result["tools"] if isinstance(tool, Mapping))
     names = [each for each in named if isinstance(each, str)]
     listed = f"Tools: {_listed(names, has_more=has_more)}."
     if name in names:
         return passed(f"The tool {name[:80]} accepts queries. {listed}", evidence.name)
-    is_named = any(context.target.tools)
+    is_named = any(diagnosis.target.tools)
     missing = f"No tool is named {name[:80]}" if is_named else "No tool accepts queries"
     cause = f"{missing}{' on the first page of the list' if has_more else ''}. {listed}"
-    if kind_of(context.target) != MCP or has_more:
+    if kind_of(diagnosis.target) != MCP or has_more:
         return skipped(cause, evidence.name)
     return failed(cause, NAME_THE_TOOL, evidence.name)
 
@@ -433,7 +398,7 @@ def _listed(names: list[str], *, has_more: bool) -> str:
     return f"{text}, and more on further pages" if left > 0 else f"{text} and more on further pages"
 
 
-def _lifecycle(_: DiagnosisContext, evidence: Evidence) -> Finding:
+def _lifecycle(_: Diagnosis, evidence: Evidence) -> Finding:
     name, what = evidence.name, f"{evidence.target} is {evidence.label}"
     last = _last_status(evidence)
     if last == "completed":
@@ -452,7 +417,7 @@ def _lifecycle(_: DiagnosisContext, evidence: Evidence) -> Finding:
     )
 
 
-def _responds(_: DiagnosisContext, evidence: Evidence) -> Finding:
+def _responds(_: Diagnosis, evidence: Evidence) -> Finding:
     """Conclude from a protocol whose row alone describes it."""
     what = f"{evidence.target} is {evidence.label}"
     if evidence.response.ended:
@@ -470,61 +435,51 @@ def _last_status(evidence: Evidence) -> str | None:
     return found
 
 
-def _card(context: DiagnosisContext, evidence: Evidence) -> Finding:
+def _card(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
     if evidence.kind != A2A:
         return skipped("Not found: agent card.", evidence.name)
     read = read_card(evidence.payload)
     skills = ", ".join(skill.id[:60] for skill in read.skills[:_MAX_LISTED])
     cause = f"{read.name[:80] or 'An agent'}: {evidence.label}. Skills: {skills or 'none'}."
     urls = [interface.url for interface in read.interfaces if interface.url]
-    if urls and not any(is_same(context.target.url, url) for url in urls):
+    if urls and not any(is_same(diagnosis.target.url, url) for url in urls):
         cause = f"{cause} Its URL is {urls[0][:200]}."
     return passed(cause, evidence.name)
 
 
 # --- the table --------------------------------------------------------------------------------
 
-_FINDERS: Mapping[str, Callable[[Step, DiagnosisContext], Evidence | Finding]] = {
-    _CONNECTION: _of_connection,
-    _RESPONSE: _of_response,
-}
-
 #: Every step, in the order of the report.
 STEPS = (
-    Step("address", "URL", _URL, _url),
-    Step("name", "Host name", _CONNECTION, _name),
-    Step("policy", "Outbound policy", _CONNECTION, _policy),
-    Step("tcp", "TCP", _CONNECTION, _tcp),
-    Step("tls", "TLS", _CONNECTION, _tls),
-    Step("http", "HTTP", _CONNECTION, _http),
-    Step("content-type", "Content type", _RESPONSE, _content_type),
-    Step("json", "JSON", _RESPONSE, _json),
-    Step("dialect", "Protocol", _RESPONSE, _dialect),
-    Step("ask", "/ask", NLWEB, _ask, _ASK_CALLS),
-    Step("await", "/await", NLWEB, _await, ("await",), _without_await),
-    Step("mcp", "MCP handshake", MCP, _handshake, _HANDSHAKE),
-    Step("tools", "MCP tools", MCP, tools, ("tools",), _without_tools),
-    Step("agent-api", "Agent API", AGENT_API, _lifecycle, (AGENT_API, "agent-api-at-process")),
-    Step("card", "A2A agent card", A2A, _card, ("card",), _pending),
-)
+    Step("address", "URL", lambda _, __: evidence_of(()), _url),
+    Step("name", "Host name", _of_connection, _name),
+    Step("policy", "Outbound policy", _of_connection,
+         lambda _, __: passed("The outbound policy allows the address.")),
+    Step("tcp", "TCP", _of_connection,
+         lambda diagnosis, _: passed(f"{diagnosis.url.netloc[:200]} accepts connections.")),
+    Step("tls", "TLS", _of_connection, _tls),
+    Step("http", "HTTP", _of_connection, _http),
+    Step("content-type", "Content type", _of_response, _content_type),
+    Step("json", "JSON", _of_response, _json),
+    Step("dialect", "Protocol", _of_response, _dialect),
+    Step("ask", "/ask", _of_protocol, _ask, NLWEB, _ASK_CALLS),
+    Step("await", "/await", _of_protocol, _await, NLWEB, ("await",), _without_await),
+    Step("mcp", "MCP handshake", _of_protocol, _handshake, MCP, _HANDSHAKE),
+    Step("tools", "MCP tools", _of_protocol, tools, MCP, ("tools",), _without_tools),
+    Step("agent-api", "Agent API", _of_protocol, _lifecycle, AGENT_API,
+         (AGENT_API, "agent-api-at-process")),
+    Step("card", "A2A agent card", _of_protocol, _card, A2A, ("card",), _pending),
+)  # fmt: skip
 
 
 def _steps() -> list[Step]:
     """Return all steps; that of a protocol whose row describes it comes before A2A's."""
     others = [
-        Step(name, kind.name, name, _responds, (name,))
+        Step(name, kind.name, _of_protocol, _responds, name, (name,))
         for name, kind in kinds().items()
         if name not in PROBES
     ]
     return [*STEPS[:-1], *others, STEPS[-1]]
-
-
-def _report_steps(context: DiagnosisContext) -> list[dict[str, Any]]:
-    """Return all steps as JSON."""
-    return [
-        {"name": step.name, "label": step.label, **asdict(conclude(step, context))}
-        for step in _steps()
-    ]
 
 
 # --- the diagnosis ----------------------------------------------------------------------------
@@ -565,57 +520,70 @@ class Diagnosis:
 
     def __init__(self, target: Target, url_error: str = "", *, is_brief: bool = False) -> None:
         """Begin with no evidence; `is_brief` ends once an agent was detected at the very URL."""
-        #: Evidence by name of the call.
-        self._found: dict[str, Evidence] = {}
-        self._context = DiagnosisContext(target, self._found, url_error)
-        self._target = target
+        self.target = target
+        #: Evidence so far, by name of the call.
+        self.evidence: dict[str, Evidence] = {}
+        self.url_error = url_error
+        #: Whether no more calls follow, and whether it ended because of its time limit.
+        self.is_over = self.is_late = False
         self._is_brief = is_brief
         self._pending = self._calls()
         self._name = ""
+
+    @property
+    def url(self) -> SplitResult:
+        return urlsplit(self.target.url)
+
+    def detected(self, kind: str) -> Evidence | None:
+        """Return the first call of a protocol whose response speaks it."""
+        return first_detected(self.evidence, kind)
+
+    def calls_made(self, *names: str) -> tuple[str, ...]:
+        return tuple(name for name in names if name in self.evidence)
 
     def next_call(self) -> HttpCall | None:
         for name, call in self._pending:
             self._name = name
             return call
-        self._context.is_over = True
+        self.is_over = True
         return None
 
     def add(self, frames: Iterable[Frame]) -> None:
         """Add the frames of the call that `next_call` returned last."""
-        self._found[self._name] = evidence_of(frames, self._name)
+        self.evidence[self._name] = evidence_of(frames, self._name)
 
     def give_up(self) -> None:
         """End the diagnosis at its time limit, without the calls that are left."""
-        self._context.is_over = self._context.is_late = True
+        self.is_over = self.is_late = True
 
     def end_call(self) -> HttpCall | None:
         """Return the call that ends the MCP session of the diagnosis, None without one.
 
         Make it after all others. Its response is no evidence.
         """
-        is_due = END_SESSION.is_due(self._target, self._found)
-        return END_SESSION.call(self._target, self._found) if is_due else None
+        is_due = END_SESSION.is_due(self.target, self.evidence)
+        return END_SESSION.call(self.target, self.evidence) if is_due else None
 
     def _calls(self) -> Iterator[tuple[str, HttpCall]]:
-        if self._context.url_error:
+        if self.url_error:
             return
-        for probe in ordered(self._target):
-            is_due = probe.is_due(self._target, self._found)
-            call = probe.call(self._target, self._found) if is_due else None
+        for probe in ordered(self.target):
+            is_due = probe.is_due(self.target, self.evidence)
+            call = probe.call(self.target, self.evidence) if is_due else None
             if call is None:
                 continue
-            own = self._target.url
+            own = self.target.url
             if self._is_brief and any(is_same(url, own) for _, url in self.detected_settings()):
                 return
-            is_first = not self._found
+            is_first = not self.evidence
             yield probe.name, call
-            first = next(iter(self._found.values()))
+            first = next(iter(self.evidence.values()))
             if is_first and not first.status and (problem := first.problem):
                 # Not for a server that is only slow.
                 is_silent = problem.stage is Stage.HEADERS and not problem.limit
                 if problem.stage is Stage.TLS or is_silent:
-                    yield "scheme", _with_other_scheme(self._target.url)
-                if problem.stage in _HOPELESS or scheme_fix(self._found, self._target.url):
+                    yield "scheme", _with_other_scheme(self.target.url)
+                if problem.stage in _HOPELESS or scheme_fix(self.evidence, self.target.url):
                     return
 
     # The report
@@ -624,9 +592,9 @@ class Diagnosis:
         """Return the report so far as JSON; `cause` says why nothing was detected."""
         settings = self.detected_settings()
         return {
-            "url": self._target.url,
-            "steps": _report_steps(self._context),
-            "calls": {name: _call(evidence) for name, evidence in self._found.items()},
+            "url": self.target.url,
+            "steps": [step.report(self) for step in _steps()],
+            "calls": {name: _call(evidence) for name, evidence in self.evidence.items()},
             "found": _settings(*settings[0]) if settings else None,
             "also": [f"{detected.label} at {url}" for detected, url in settings[1:]],
             "cause": None if settings else self._cause(),
@@ -634,7 +602,7 @@ class Diagnosis:
 
     def _cause(self) -> dict[str, Any] | None:
         """Return why nothing was detected so far, None before the first response."""
-        cause = cause_of_diagnosis(self._found, self._target, self._context.url_error)
+        cause = cause_of_diagnosis(self.evidence, self.target, self.url_error)
         if cause is None:
             return None
         names = ("headline", "fix", "remedy", "scheme", "url", "facts")
@@ -646,33 +614,33 @@ class Diagnosis:
         The agent's own URL takes precedence, then its own protocol; an MCP server counts only if
         it has a tool for queries.
         """
-        own = kind_of(self._target)
+        own = kind_of(self.target)
         order = sorted(kinds(), key=lambda kind: kind != own)
         found = [setting for kind in order if (setting := self._setting(kind))]
-        return sorted(found, key=lambda setting: not is_same(setting[1], self._target.url))
+        return sorted(found, key=lambda setting: not is_same(setting[1], self.target.url))
 
     def _setting(self, kind: str) -> tuple[DetectedProtocol, str] | None:
-        evidence = first_detected(self._found, kind)
+        evidence = self.detected(kind)
         detected = evidence.detected if evidence else None
         if evidence is None or detected is None or not detected.is_supported:
             return None
-        url = self._url(evidence) if evidence.request_line else self._target.url
+        url = self._url(evidence) if evidence.request_line else self.target.url
         if kind == MCP:
-            listed = self._found.get("tools")
-            if listed is None or tools(self._context, listed).status is not StepStatus.PASSED:
+            listed = self.evidence.get("tools")
+            if listed is None or tools(self, listed).status is not StepStatus.PASSED:
                 return None
-            is_nlweb = self._target.protocol == "nlweb" and self._target.version != "legacy"
-            version = self._target.version if is_nlweb else ""
+            is_nlweb = self.target.protocol == "nlweb" and self.target.version != "legacy"
+            version = self.target.version if is_nlweb else ""
             return replace(detected, protocol="nlweb", version=version), url
         if kind == NLWEB:
-            is_own = evidence.name in ("ask", "ask-otherwise") and kind_of(self._target) == NLWEB
-            return detected, self._target.url if is_own else url.removesuffix("/ask")
+            is_own = evidence.name in ("ask", "ask-otherwise") and kind_of(self.target) == NLWEB
+            return detected, self.target.url if is_own else url.removesuffix("/ask")
         return detected, url
 
     def _url(self, evidence: Evidence) -> str:
         """Return the URL of a call, without its query."""
         path = evidence.request_line.partition(" ")[2].partition("?")[0]
-        parts = urlsplit(self._target.url)
+        parts = urlsplit(self.target.url)
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], path, "", ""))
 
 
