@@ -7,7 +7,7 @@ use `check_url`; nothing in `protocols`, `conformance` or `consumers` does.
 import logging
 
 from playground.transport.connection_pool import ConnectionPool
-from playground.transport.policy import OutboundPolicy, PolicyDenial, check_url
+from playground.transport.policy import OutboundPolicy, check_url
 from playground.transport.sse_reference import NotAStreamError, standard_client
 from playground.transport.transport import Transport
 
@@ -15,7 +15,6 @@ __all__ = [
     "ConnectionPool",
     "NotAStreamError",
     "OutboundPolicy",
-    "PolicyDenial",
     "Transport",
     "check_url",
     "standard_client",

@@ -145,14 +145,12 @@ class Connector:
 
     def _permitted(self, host: str, addresses: list[str]) -> list[str]:
         """Return the addresses that the policy permits; raise `CallError` if there are none."""
-        verdicts = [(name, self._policy.verdict(ip_address(name), host)) for name in addresses]
-        permitted = [name for name, refusal in verdicts if refusal is None]
-        if not permitted:
-            for _, refusal in verdicts:
-                if refusal:
-                    raise CallError(errors.denied_by_policy(host, refusal))
-            raise CallError(errors.unresolved(host, OSError("no addresses")))
-        return permitted
+        rules = {name: self._policy.verdict(ip_address(name), host) for name in addresses}
+        if permitted := [name for name, rule in rules.items() if rule is None]:
+            return permitted
+        for rule in filter(None, rules.values()):
+            raise CallError(errors.denied_by_policy(host, rule))
+        raise CallError(errors.unresolved(host, OSError("no addresses")))
 
     async def _start_tls(
         self,

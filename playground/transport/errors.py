@@ -16,7 +16,7 @@ import httpcore
 
 from playground.base.limits import RunLimits
 from playground.protocols.problems import USE_HTTP, USE_HTTPS, Problem, Stage
-from playground.transport.policy import PolicyDenial
+from playground.transport.policy import NetworkRule
 
 
 class CallError(Exception):
@@ -39,15 +39,15 @@ def large_headers(sentence: str) -> Problem:
     return Problem("refused", Stage.POLICY, sentence, "Shorten the headers.")
 
 
-def denied_by_policy(host: str, refusal: PolicyDenial) -> Problem:
-    if refusal.always:
+def denied_by_policy(host: str, rule: NetworkRule) -> Problem:
+    if rule.always:
         fix = "Such addresses are always denied. Use the address of the agent."
     else:
         fix = (
             "This hosted playground connects to public addresses only; its operator can allow the "
             "host with PLAYGROUND_OUTBOUND_ALLOW."
         )
-    cause = f"The outbound policy denies {host} (rule: {refusal.rule}). {refusal.message}"
+    cause = f"The outbound policy denies {host} (rule: {rule.name}). {rule.message}"
     return Problem("refused", Stage.POLICY, cause, fix)
 
 

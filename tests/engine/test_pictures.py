@@ -22,7 +22,7 @@ from playground.engine.calls import (
     fetch_picture,
 )
 from playground.transport import policy
-from playground.transport.networks import Address, NetworkRule, rule_for
+from playground.transport.policy import Address, NetworkRule, rule_for
 from tests.support.metrics import value
 from tests.support.pictures import OTHERS, PNG, RASTER
 from tests.support.servers import (

@@ -5,7 +5,7 @@ from ipaddress import ip_address
 import pytest
 
 from playground.transport import OutboundPolicy, check_url
-from playground.transport.networks import embedded
+from playground.transport.policy import embedded
 
 LOCAL, HOSTED = OutboundPolicy.from_settings(False, []), OutboundPolicy.from_settings(True, [])
 
@@ -54,7 +54,7 @@ PUBLIC = (
 def test_special_addresses_are_refused_when_hosted(address: str, rule: str, always: bool) -> None:
     refusal = HOSTED.verdict(ip_address(address))
     assert refusal
-    assert (refusal.rule, refusal.always) == (rule, always)
+    assert (refusal.name, refusal.always) == (rule, always)
 
 
 @pytest.mark.parametrize(("address", "rule", "always"), SPECIAL)
@@ -164,7 +164,7 @@ class TestRedirects:
         assert after.verdict(self.PUBLIC) is None
         refusal = after.verdict(self.PRIVATE)
         assert refusal
-        assert refusal.rule == "private"
+        assert refusal.name == "private"
 
     def test_an_address_with_a_public_one_in_it_is_public(self) -> None:
         assert LOCAL.after(ip_address("::ffff:93.184.216.34")).verdict(self.PRIVATE)
