@@ -30,8 +30,12 @@ response by path, for the requests that follow. None of them raises on any input
 """
 
 from playground.expectations.evaluate import Check, capture, evaluate
-from playground.expectations.expectation_types import EXPECTATION_TYPES
-from playground.expectations.facts import Failed, RunFacts, TimedEvent
+from playground.expectations.expectation_types import (
+    EXPECTATION_TYPES,
+    Failed,
+    RunFacts,
+    TimedEvent,
+)
 from playground.expectations.schema import check_captures, check_schema, schema
 from playground.expectations.step_limit import StepLimit
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from playground.expectations.expectation_types import EXPECTATION_TYPES, Evaluation
-from playground.expectations.facts import RunFacts
+from playground.expectations.expectation_types import EXPECTATION_TYPES, Evaluation, RunFacts
 from playground.expectations.jsonpath import PathError, select
 from playground.expectations.schema import (
     MAX_CAPTURES,

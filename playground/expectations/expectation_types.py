@@ -1,13 +1,16 @@
-"""Types of expectations: one row each, with its form, its JSON Schema, its words and its check."""
+"""Types of expectations: one row each, with its form, its JSON Schema, its words and its check.
+
+A run is checked by its facts, without frames and without a database.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
-from playground.expectations.facts import RunFacts, TimedEvent
 from playground.expectations.jsonpath import PathError, Selection, select
 from playground.expectations.regex import PatternError, matches
 from playground.expectations.step_limit import StepLimit
@@ -30,6 +33,51 @@ OUTCOMES = ("answer", "elicitation", "promise", "failure", "none")
 _MAX_LISTED_VALUES, _MAX_LISTED_EVENTS = 5, 12
 #: An expectation without schema problems.
 ExpectationValue = Mapping[str, Any]
+
+
+#: Ids of the rules that failed, by level (`must`, `should`, `info`).
+Failed = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class TimedEvent:
+    """The kind of an event, as in the Events list, and its time."""
+
+    kind: str
+    #: Milliseconds since the start of the request.
+    at_ms: float
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """The facts about one finished run."""
+
+    #: `completed`, `truncated`, `failed`, `refused`, `cancelled` or `interrupted`.
+    state: str
+    #: `answer`, `elicitation`, `promise`, `failure` or `none`.
+    outcome: str
+    #: Of the last response; None without one.
+    status: int | None = None
+    #: The response type in the metadata, "" without one.
+    response_type: str = ""
+    results: int = 0
+    #: The response document, the same for a stream and a single body; None without a response.
+    document: Any = None
+    events: tuple[TimedEvent, ...] = ()
+    #: Milliseconds from the start of the request to the end of the run; None if unknown.
+    ended_ms: float | None = None
+    #: Codes of the failures that the agent reported, in order.
+    failures: tuple[str, ...] = ()
+    #: Code and text of the last of them, "" without one.
+    failure_text: str = ""
+    #: Run the rules of the specification: the ids of those that failed, or None without rules for
+    #: this kind of response. Called at most once, and only if an expectation needs the result.
+    run_rules: Callable[[], Failed | None] = field(default=lambda: None, repr=False, compare=False)
+
+    @cached_property
+    def findings(self) -> Failed | None:
+        """Return the failed rules by level; None without rules for this kind of response."""
+        return self.run_rules()
 
 
 class Evaluation(NamedTuple):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from playground.expectations.expectation_types import milliseconds
-from playground.expectations.facts import RunFacts
+from playground.expectations.expectation_types import RunFacts, milliseconds
 from playground.protocols import lenient
 
 #: Factor between the time that was measured and the time that is suggested.
