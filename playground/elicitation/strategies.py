@@ -47,8 +47,6 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class _StrategyInput:
-    """The input of a strategy."""
-
     request: dict[str, Any]
     form: ElicitationForm
     values: Mapping[str, Any]

@@ -74,7 +74,6 @@ class UnknownCoding:
         self._coding = coding
 
     def decode(self, data: bytes, limit: int) -> bytes:
-        """Raise `DecodeError`."""
         raise DecodeError(f"Unsupported content coding {self._coding!r}.")
 
 

@@ -84,7 +84,6 @@ class Evidence:
 
     @property
     def problem(self) -> Problem | None:
-        """Why the transfer failed."""
         error = self.response.first(FrameKind.ERROR)
         return Problem.from_bytes(error.data) if error else None
 
@@ -114,7 +113,6 @@ class Evidence:
 
     @property
     def text(self) -> str:
-        """The beginning of the body."""
         return self._body[:MAX_SHOWN].decode("utf-8", "replace")
 
     @property
@@ -153,17 +151,14 @@ class Evidence:
 
     @cached_property
     def detected(self) -> DetectedProtocol | None:
-        """The detected protocol, None if none is known."""
         return detect_protocol(self.messages, streamed=self.response.streamed)
 
     @property
     def kind(self) -> str:
-        """The kind of server that was detected, "" if none was."""
         return self.detected.kind if self.detected else ""
 
     @property
     def label(self) -> str:
-        """The label of the detected protocol, "" if none was."""
         return self.detected.label if self.detected else ""
 
     @property

@@ -69,7 +69,6 @@ class McpExchange(UsesSession):
         )
         self._server_requests = elicitation.ServerRequests()
         self._tool_response = self._new_tool_response()
-        self._sent: SentMessage | None = None
         self._response: McpResponse | None = None
         self._problem: Problem | None = None
         #: The error of the response to the last message if that is no JSON-RPC, and whether
@@ -91,8 +90,8 @@ class McpExchange(UsesSession):
         if self._is_calling or self._is_done or self.problem:
             return None
         self._is_calling = True
-        if self._is_resuming and self._sent and self._response:
-            return self._resume_call(self._sent, self._response)
+        if self._is_resuming and self._response:
+            return self._resume_call(self._response)
         if self._is_client_response or self._handshake.state is State.OPEN:
             return self.tool_call()
         if self._handshake.state is State.FIND_OLD_TRANSPORT:
@@ -116,34 +115,34 @@ class McpExchange(UsesSession):
         if frame.kind is FrameKind.CALL:
             self._begin(messages.read_call(frame.data))
             return ()
-        if self._response is None or self._sent is None:
+        response = self._response
+        if response is None:
             return ()
-        events = self._response.receive(frame)
-        if self._sent.is_get:
+        events = response.receive(frame)
+        if response.sent.is_get:
             events = ()  # The problem says what was found.
-        own, other = self._sent.session, self._response.session
+        own, other = response.sent.session, response.session
         if frame.kind is FrameKind.HEAD and own and other and own != other:
             remark = "The server sent another session id. The one from initialize stays in use."
             return [*events, Note(frame.seq, "mcp session changed", {"remark": remark})]
         if frame.kind is FrameKind.ERROR:
-            self._tolerates_error = self._tolerates(frame.data, self._sent, self._response)
+            self._tolerates_error = self._tolerates(frame.data, response)
         if not self._is_calling or not self._is_over(frame):
             return events
         self._is_calling = False
-        if self._response.is_resumable and not self._response.position.refusal:
+        if response.is_resumable and not response.position.refusal:
             self._is_resuming = True
             return events
-        if self._sent.method in METHODS:
-            return self._after_step(frame.seq, self._response, self._sent, events)
-        return self._after_call(frame.seq, self._response, self._sent, events)
+        is_step = response.sent.method in METHODS
+        return (self._after_step if is_step else self._after_call)(frame.seq, response, events)
 
     @property
     def has_enough(self) -> bool:
         """Return whether a stream has brought what it was requested for: it may stay open."""
-        sent, response = self._sent, self._response
-        if sent is None or response is None:
+        response = self._response
+        if response is None:
             return False
-        if sent.is_get:
+        if response.sent.is_get:
             is_stream = response.is_stream and response.is_old_transport is None
             return bool(response.status) and not is_stream
         return response.is_resumption and response.answer is not None
@@ -233,8 +232,8 @@ class McpExchange(UsesSession):
             more=more,
         )
 
-    def _resume_call(self, sent: SentMessage, response: McpResponse) -> HttpCall:
-        position = response.position
+    def _resume_call(self, response: McpResponse) -> HttpCall:
+        position, sent = response.position, response.sent
         return messages.open_stream(
             self._target,
             position.last_event_id,
@@ -251,11 +250,13 @@ class McpExchange(UsesSession):
             return self.tolerates_error
         return frame.kind is FrameKind.END or self.has_enough
 
-    def _tolerates(self, error: bytes, sent: SentMessage, response: McpResponse) -> bool:
-        if sent.method == messages.DISCOVER:
+    def _tolerates(self, error: bytes, response: McpResponse) -> bool:
+        if response.sent.method == messages.DISCOVER:
             return self._handshake.tolerates(Problem.from_bytes(error))
         is_resumed = response.is_resumable and not response.position.refusal
-        return sent.is_get or (is_resumed and Problem.from_bytes(error).state == "truncated")
+        return response.sent.is_get or (
+            is_resumed and Problem.from_bytes(error).state == "truncated"
+        )
 
     def _new_tool_response(self) -> results.ToolResponse:
         request = self._request
@@ -268,11 +269,10 @@ class McpExchange(UsesSession):
         self._is_calling, self._is_resuming, self._session_lost = True, False, False
         self._tolerates_error = False
         resumed = self._response if sent.last_event_id else None
-        if resumed is not None and self._sent is not None:
+        if resumed is not None:
             resumed.position.resume()
-            sent = self._sent
+            sent = resumed.sent
         else:
-            self._sent = sent
             self._call_count += 1
             if sent.method not in METHODS:
                 self._tool_response = self._new_tool_response()
@@ -287,15 +287,15 @@ class McpExchange(UsesSession):
         )
 
     def _on_request(self, seq: int, message: JsonRpcMessage) -> Sequence[Event]:
-        sent = self._sent
-        if sent is None:
+        if self._response is None:
             return ()
+        sent = self._response.sent
         return self._server_requests.read(seq, message, sent.session, sent.version)
 
     def _on_answer(self, seq: int, message: JsonRpcMessage, in_stream: bool) -> Sequence[Event]:
-        if self._sent is None or self._response is None:
+        if self._response is None:
             return ()
-        method = self._sent.method
+        method = self._response.sent.method
         if method == messages.GET:
             return ()
         if method in METHODS:
@@ -305,14 +305,15 @@ class McpExchange(UsesSession):
             if is_last and self._handshake.is_refusal(method, message):
                 return [*events, *self._tool_response.read(seq, message, in_stream)]
             return events
-        if self._response.answer is None and self._is_lost(self._response, self._sent, message):
+        if self._response.answer is None and self._is_lost(self._response, message):
             self._session_lost = True
             return [_session_lost(seq)]
         return self._tool_response.read(seq, message, in_stream)
 
     def _after_step(
-        self, seq: int, response: McpResponse, sent: SentMessage, events: Sequence[Event]
+        self, seq: int, response: McpResponse, events: Sequence[Event]
     ) -> Sequence[Event]:
+        sent = response.sent
         self._handshake.conclude(sent.method, response)
         self._problem = self._handshake.problem
         if not sent.is_get:
@@ -333,13 +334,10 @@ class McpExchange(UsesSession):
         return events
 
     def _after_call(
-        self, seq: int, response: McpResponse, sent: SentMessage, events: Sequence[Event]
+        self, seq: int, response: McpResponse, events: Sequence[Event]
     ) -> Sequence[Event]:
-        if (
-            not self._session_lost
-            and response.answer is None
-            and self._is_lost(response, sent, None)
-        ):
+        sent = response.sent
+        if not self._session_lost and response.answer is None and self._is_lost(response, None):
             self._session_lost, events = True, [_session_lost(seq)]
         if self._session_lost:
             self._reopened = True
@@ -358,10 +356,9 @@ class McpExchange(UsesSession):
             self._tool_response.end()
         return events
 
-    def _is_lost(
-        self, response: McpResponse, sent: SentMessage, answer: JsonRpcMessage | None
-    ) -> bool:
+    def _is_lost(self, response: McpResponse, answer: JsonRpcMessage | None) -> bool:
         """Return whether the server has lost the session, for the first time."""
+        sent = response.sent
         if self._reopened or not sent.wants_answer or response.is_resumption:
             return False
         code = answer.error.code if answer and answer.error else None

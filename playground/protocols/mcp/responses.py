@@ -146,7 +146,7 @@ class McpResponse(HttpExchange):
         )
         # The exchange makes the calls; this class reads only what is received.
         super().__init__(HttpCall("", ""), self._messages, max_depth=max_depth)
-        self._sent = sent
+        self.sent = sent
         self._resumes = resumes
         self.position: StreamPosition = resumes.position if resumes else StreamPosition()
         #: Whether the first event of a stream is that of the older transport; None before it.
@@ -185,12 +185,12 @@ class McpResponse(HttpExchange):
         Stateless MCP has no resumption.
         """
         return (
-            self._sent.wants_answer
+            self.sent.wants_answer
             and self.answer is None
             and self._response.streamed
             and self.status // 100 == 2
             and bool(self.position.last_event_id)
-            and not is_stateless(self._sent.version)
+            and not is_stateless(self.sent.version)
         )
 
     @property
@@ -224,7 +224,7 @@ class McpResponse(HttpExchange):
     def _end(self, frame: Frame) -> Sequence[Event]:
         self._messages.in_stream = False
         self.text = self._response.body[:_SHOWN].decode("utf-8", "replace")
-        if not self._sent.wants_answer and not self.text.strip() and self.status // 100 == 2:
+        if not self.sent.wants_answer and not self.text.strip() and self.status // 100 == 2:
             return ()
         return [*super()._end(frame), *self._messages.settle(frame.seq)]
 
