@@ -262,11 +262,6 @@ def test_nothing_is_changed_that_was_passed_in(strategy: str) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["filters", "text", "context"])
-def test_no_session_context_is_echoed_where_there_is_none(strategy: str) -> None:
-    assert answer(strategy, session_context=None)["meta"] == {"version": "0.55"}
-
-
-@pytest.mark.parametrize("strategy", ["filters", "text", "context"])
 def test_the_request_can_be_sent(strategy: str) -> None:
     assert validate_request(answer(strategy), "0.55") == []
 

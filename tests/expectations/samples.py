@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from playground.expectations import (
-    EXPECTATION_TYPES,
-    RunFacts,
-    TimedEvent,
-)
+from playground.expectations import EXPECTATION_TYPES, RunFacts, TimedEvent
 
 DOCUMENT: dict[str, Any] = {
     "_meta": {"response_type": "answer", "version": "0.55"},

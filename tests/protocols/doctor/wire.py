@@ -97,9 +97,5 @@ class FullDiagnosis:
         return [name for name, status in self.statuses.items() if status == "failed"]
 
     @property
-    def passed(self) -> list[str]:
-        return [name for name, status in self.statuses.items() if status == "passed"]
-
-    @property
     def urls(self) -> list[str]:
         return [f"{call.method} {call.url}" for call in self.calls]

@@ -22,8 +22,6 @@ from playground.protocols.mcp.versions import (
     STATEFUL_VERSIONS,
     STATELESS_VERSION,
     VERSIONS,
-    has_version_header,
-    is_stateless,
 )
 from playground.protocols.problems import Problem, Stage
 from tests.protocols.mcp.talk import (
@@ -48,6 +46,25 @@ DISCOVERED = {
 INITIALIZED = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "recipes"}}
 REPLY = {"results": [{"name": "Soup"}]}
 NO = {"code": -32601, "message": "Method not found"}
+#: What servers of the older generation say to server/discover.
+OLDER_SAY: list[tuple[int, Any]] = [
+    (200, rpc(error=NO)),
+    (404, rpc(error=NO)),
+    (400, rpc("server-error", error={"code": -32600, "message": "Unsupported"})),
+    (400, rpc(error={"code": -32022, "message": "", "data": {"supported": ["2025-11-25"]}})),
+    (200, rpc(result={"supportedVersions": ["2025-11-25"]})),
+    (200, rpc(result={"supportedVersions": []})),
+    (200, rpc(result={"odd": True})),
+    (200, rpc(result=5)),
+    (404, b"Not Found"),
+    (400, b"<html>Bad Request</html>"),
+    (405, b""),
+    (200, b""),
+    (500, b"Traceback"),
+    (200, []),
+    (404, {"detail": "Not Found"}),
+    (400, {"error": "bad_request"}),
+]
 
 
 def test_the_newer_generation_is_asked_what_it_is() -> None:
@@ -66,58 +83,11 @@ def test_the_newer_generation_is_asked_what_it_is() -> None:
         assert "io.modelcontextprotocol/clientInfo" in message["params"]["_meta"]
 
 
-@pytest.mark.parametrize(
-    ("payload", "status"),
-    [
-        (rpc(error=NO), 200),
-        (rpc(error=NO), 404),
-        (rpc("server-error", error={"code": -32600, "message": "Unsupported"}), 400),
-        (rpc(error={"code": -32022, "message": "", "data": {"supported": ["2025-11-25"]}}), 400),
-        (rpc(result={"supportedVersions": ["2025-11-25"]}), 200),
-        (rpc(result={"supportedVersions": []}), 200),
-        (rpc(result={"odd": True}), 200),
-        (rpc(result=5), 200),
-        (b"Not Found", 404),
-        (b"<html>Bad Request</html>", 400),
-        (b"", 405),
-        (b"", 200),
-        (b"Traceback", 500),
-        ([], 200),
-        ({"detail": "Not Found"}, 404),
-        ({"error": "bad_request"}, 400),
-    ],
-)
-def test_whatever_an_older_server_says_it_is_initialized(payload: Any, status: int) -> None:
-    talk = Talk().json(payload, status)
-    assert talk.exchange.problem is None
-    talk.json(rpc(2, result=INITIALIZED), mcp_session_id="s1").json(b"", 202)
-    talk.json(rpc(4, result={"tools": TOOLS})).json(rpc(5, result=REPLY))
-    assert talk.methods == [
-        "server/discover", "initialize", "notifications/initialized", "tools/list", "tools/call",
-    ]  # fmt: skip
-    assert talk.sent[1]["params"]["protocolVersion"] == "2025-11-25"
-    assert "MCP-Protocol-Version" not in dict(talk.calls[1].headers)
-    for call in talk.calls[2:]:
-        assert dict(call.headers)["Mcp-Session-Id"] == "s1"
-        assert dict(call.headers)["MCP-Protocol-Version"] == "2025-06-18"
-    assert talk.exchange.outcome is Outcome.ANSWER
-    assert not [event for event in talk.events if isinstance(event, Failure | Unknown)]
-    assert talk.exchange.handshake is not None
-    assert (talk.exchange.handshake["session"], talk.exchange.handshake["version"]) == (
-        True, "2025-06-18",
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("status", [401, 403, 421, 429, 302, 503])
-def test_who_refuses_is_not_asked_again(status: int) -> None:
+def test_who_wants_credentials_says_which() -> None:
     wanted = {"www_authenticate": 'Bearer error="invalid_token", scope="recipes"'}
-    talk = Talk().json({"error": "invalid_token"}, status, **wanted)
-    assert talk.exchange.next_call() is None
-    assert f"HTTP {status}" in talk.problem.cause
-    assert talk.exchange.handshake is None
-    if status == 401:
-        assert "bearer token" in talk.problem.fix
-        assert "recipes" in talk.problem.fix
+    fix = Talk().json({"error": "invalid_token"}, 401, **wanted).problem.fix
+    assert "bearer token" in fix
+    assert "recipes" in fix
 
 
 @pytest.mark.parametrize("status", [404, 405, 406, 500])
@@ -269,6 +239,10 @@ class Reply(NamedTuple):
     status: int = 200
     session: str = ""
 
+    @classmethod
+    def verbatim(cls, status: int, payload: Any) -> Reply:
+        return cls(payload if isinstance(payload, bytes) else json.dumps(payload).encode(), status)
+
 
 def error(code: int, status: int = 200, message: str = "", **more: Any) -> Reply:
     return Reply({"error": {"code": code, "message": message, **more}}, status)
@@ -298,8 +272,17 @@ SHORT = {
 #: that it ends with; "" for an answer, None if more is to be called.
 PATHS: dict[str, tuple[dict[str, Any], list[Reply], str, str | None]] = {
     "stateless": ({}, [STATELESS, LISTED, SAID], "discover list call", ""),
-    "with a session": (
-        {}, [STATEFUL, OPENED, TAKEN, LISTED, SAID], "discover init ready list call", ""),
+    **{
+        f"with a session, after {status} {payload}": (
+            {}, [Reply.verbatim(status, payload), OPENED, TAKEN, LISTED, SAID],
+            "discover init ready list call", "")
+        for status, payload in OLDER_SAY
+    },
+    **{
+        f"refused with {status}": (
+            {}, [Reply(b"No.", status)], "discover", f"HTTP {status}")
+        for status in (401, 403, 421, 429, 302, 503)
+    },
     "neither": ({}, [UNKNOWN, UNKNOWN, UNKNOWN, SAID], "discover init list call", ""),
     "silent at first": (
         {}, [SILENT, UNKNOWN, STATELESS, LISTED], "discover init discover list", None),
@@ -409,13 +392,25 @@ def test_the_way_of_a_handshake(name: str) -> None:
         assert not [event for event in talk.events if isinstance(event, Unknown)]
 
 
-def test_the_messages_of_a_session_have_its_id_and_its_version() -> None:
-    talk = Talk(mcp_version="2024-11-05")
-    talk.json(rpc(result={**INITIALIZED, "protocolVersion": "2025-06-18"}), mcp_session_id="s1")
-    talk.json(b"", 202).json(rpc(3, result={"tools": TOOLS})).json(rpc(4, result=REPLY))
-    assert talk.sent[0]["params"]["protocolVersion"] == "2024-11-05"
+@pytest.mark.parametrize(("version", "offered"), [("", "2025-11-25"), ("2024-11-05",) * 2])
+def test_the_messages_of_a_session_have_its_id_and_its_version(version: str, offered: str) -> None:
+    talk = Talk(mcp_version=version)
+    if not version:
+        talk.json(b"", 405)
+    talk.call()
+    talk.frame(FrameKind.HEAD, head(mcp_session_id="s1"))
+    talk.body(json.dumps(rpc(talk.sent[-1]["id"], result=INITIALIZED)).encode()).end()
+    talk.json(b"", 202).result({"tools": TOOLS}).result(REPLY)
+    first, *others = talk.calls[-4:]
+    assert json.loads(first.body)["params"]["protocolVersion"] == offered
+    assert "MCP-Protocol-Version" not in dict(first.headers)
+    for call in others:
+        assert dict(call.headers)["Mcp-Session-Id"] == "s1"
+        assert dict(call.headers)["MCP-Protocol-Version"] == "2025-06-18"
     assert talk.exchange.session == ("2025-06-18", "s1")
-    assert all(dict(call.headers)["Mcp-Session-Id"] == "s1" for call in talk.calls[1:])
+    kept = talk.exchange.handshake
+    assert kept is not None
+    assert (kept["session"], kept["version"]) == (True, "2025-06-18")
 
 
 def test_the_session_that_was_lost_is_not_used_again() -> None:
@@ -454,8 +449,8 @@ def test_the_table_is_ordered_and_holds_both_generations() -> None:
     ],
 )
 def test_generation_and_header_of_a_version(version: str, stateless: bool, header: bool) -> None:
-    assert is_stateless(version) is stateless
-    assert has_version_header(version) is header
+    headers = headers_of(handshake={**OLDER, "version": version})
+    assert ("Mcp-Method" in headers, "MCP-Protocol-Version" in headers) == (stateless, header)
 
 
 REQUESTS = sorted(
@@ -508,11 +503,6 @@ def test_the_older_generation_has_a_session() -> None:
     assert headers["Mcp-Session-Id"] == "s1"
     assert headers["MCP-Protocol-Version"] == "2025-06-18"
     assert "Mcp-Method" not in headers
-
-
-@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", ""])
-def test_versions_before_the_header_are_not_told_it(version: str) -> None:
-    assert "MCP-Protocol-Version" not in headers_of(handshake={**OLDER, "version": version})
 
 
 @pytest.mark.parametrize(

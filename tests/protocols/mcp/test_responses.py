@@ -142,36 +142,28 @@ def test_a_stream_that_ends_in_mid_message_is_cut_short() -> None:
     assert talk.problem.state == "truncated"
 
 
-def test_an_answer_without_its_blank_line_is_one_all_the_same() -> None:
-    talk = known().chunks([block(rpc(result=SOUP)).rstrip()])
+ANSWER, K = rpc(result=SOUP), FrameKind
+
+
+@pytest.mark.parametrize(
+    ("media_type", "frames"),
+    [
+        ("application/json", [(K.EVENT, block(ANSWER)), (K.END, b"")]),
+        ("text/event-stream", [(K.BODY, json.dumps(ANSWER).encode()), (K.END, b"")]),
+        ("text/event-stream", [(K.TAIL, block(ANSWER).rstrip()), (K.END, b"")]),
+        # It came whole before the connection broke.
+        ("application/json", [(K.BODY, json.dumps(ANSWER).encode()), (K.ERROR, b"{}")]),
+    ],
+    ids=["stream named JSON", "JSON named stream", "no blank line", "broken after it"],
+)
+def test_an_answer_in_another_frame_is_one(
+    media_type: str, frames: list[tuple[FrameKind, bytes]]
+) -> None:
+    talk = known().call().frame(K.HEAD, head(200, media_type))
+    for frame in frames:
+        talk.frame(*frame)
     assert names(talk) == ["Soup"]
-    assert ends_well(talk)
-
-
-def test_a_stream_under_the_name_of_json_is_read_as_a_stream() -> None:
-    talk = known().call()
-    talk.frame(FrameKind.HEAD, head(200, "application/json"))
-    talk.frame(FrameKind.EVENT, block(rpc(result=SOUP)))
-    talk.frame(FrameKind.END)
-    assert names(talk) == ["Soup"]
-    assert ends_well(talk)
-
-
-def test_json_under_the_name_of_a_stream_is_read_as_json() -> None:
-    talk = known().call()
-    talk.frame(FrameKind.HEAD, head(200, "text/event-stream"))
-    talk.frame(FrameKind.BODY, json.dumps(rpc(result=SOUP)).encode())
-    talk.frame(FrameKind.END)
-    assert names(talk) == ["Soup"]
-    assert ends_well(talk)
-
-
-def test_an_answer_that_came_whole_before_the_connection_broke_counts() -> None:
-    talk = known().call()
-    talk.frame(FrameKind.HEAD, head())
-    talk.frame(FrameKind.BODY, json.dumps(rpc(result=SOUP)).encode())
-    talk.frame(FrameKind.ERROR, b"{}")
-    assert names(talk) == ["Soup"]
+    assert frames[-1][0] is K.ERROR or ends_well(talk)
 
 
 def test_json_that_is_too_deep_stops_the_run() -> None:
