@@ -11,8 +11,8 @@ import contextlib
 import json
 import logging
 import ssl
-from collections.abc import AsyncGenerator, Callable, Hashable, Iterator, Sequence
-from functools import cache, partial
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from functools import cache
 from ipaddress import ip_address
 from urllib.parse import parse_qsl
 
@@ -66,14 +66,15 @@ class Transport:
         connections: ConnectionPool | None = None,
         memory: RunMemory | None = None,
     ) -> None:
-        self._policy = policy
-        self._memory = memory
-        self._remaining = RemainingLimits.of(limits)
-        self._redact = redact
-        self._mask = mask
-        self._patient = patient
-        self._ssl_context = ssl_context
-        self._connections = connections
+        self.policy = policy
+        self.limits = limits
+        self.remaining = RemainingLimits.of(limits)
+        self.secrets = tuple(redact)
+        self.mask = mask
+        self.patient = patient
+        self.ssl_context = ssl_context
+        self.connections = connections
+        self.memory = memory
         self._deadline: float | None = None
         self._transfer: _Transfer | None = None
 
@@ -81,13 +82,13 @@ class Transport:
     def remaining_time(self) -> float:
         """Return the seconds that are left of the total time of the calls, at least 0."""
         if self._deadline is None:
-            return self._remaining.limits.total_timeout
+            return self.limits.total_timeout
         return max(0.0, self._deadline - asyncio.get_running_loop().time())
 
     def follow_redirect(self) -> None:
         """Apply to later calls the policy for a redirect from the server of the last one."""
         if self._transfer and (address := self._transfer.address):
-            self._policy = self._policy.after(ip_address(address))
+            self.policy = self.policy.after(ip_address(address))
 
     async def send(
         self, call: HttpCall, clock: Callable[[], int]
@@ -101,25 +102,12 @@ class Transport:
         """
         loop = asyncio.get_running_loop()
         if self._deadline is None:
-            self._deadline = loop.time() + self._remaining.limits.total_timeout
-        queue = FrameQueue(self._memory)
-        redactor = Redactor(self._redact, guessed=credentials(call.headers), mask=self._mask)
-        tap = partial(Tap, clock=clock, patient=self._patient)
-        transfer = _Transfer(
-            self._policy,
-            self._remaining,
-            redactor,
-            queue,
-            clock,
-            tap,
-            self._connections,
-            (frozenset(_credentials_of(call)), frozenset(self._redact)),
-        )
-        self._transfer = transfer
-        context = self._ssl_context
+            self._deadline = loop.time() + self.limits.total_timeout
+        self._transfer = transfer = _Transfer(self, call, clock)
+        queue = transfer.queue
         # A task of its own: a time limit must not cancel the consumer of the frames, and frames
         # queue up while the consumer stores them.
-        task = asyncio.create_task(transfer.run(call, self._deadline, context))
+        task = asyncio.create_task(transfer.run(self._deadline))
         task.add_done_callback(lambda _: queue.close())
         try:
             while frames := await queue.get():
@@ -142,41 +130,42 @@ class Transport:
 class _Transfer:
     """One call, from its first byte to its last frame."""
 
-    def __init__(
-        self,
-        policy: OutboundPolicy,
-        remaining: RemainingLimits,
-        redactor: Redactor,
-        queue: FrameQueue,
-        clock: Callable[[], int],
-        tap: Callable[..., Tap],
-        connections: ConnectionPool | None,
-        caller: Hashable,
-    ) -> None:
-        """Make one call; calls of another `caller` never share its connection."""
-        self._policy = policy
-        self._remaining = remaining
-        self._limits = remaining.limits
-        self._redactor = redactor
-        self._queue = queue
+    def __init__(self, transport: Transport, call: HttpCall, clock: Callable[[], int]) -> None:
+        self._call = call
+        self._transport = transport
+        self._limits = transport.limits
+        self._remaining = transport.remaining
+        self._connections = transport.connections
+        self._redactor = Redactor(
+            transport.secrets, guessed=credentials(call.headers), mask=transport.mask
+        )
+        self.queue = FrameQueue(transport.memory)
+        self._deltas = (
+            DeltaRedactor(self._redactor, self.queue.put, transport.memory)
+            if self._redactor.secrets
+            else None
+        )
         self._clock = clock
-        self._tap = tap(self._on_connect, self._before_read, remaining.count_interim_response)
+        self._tap = Tap(
+            self._on_connect,
+            self._before_read,
+            self._remaining.count_interim_response,
+            clock,
+            transport.patient,
+        )
         self._stage = Stage.CONNECT
         self._peer = ""
         #: The address of the server once it is connected.
         self.address = ""
         self._recorder: BodyRecorder | None = None
-        self._deltas = (
-            DeltaRedactor(redactor, queue.put, queue.memory) if redactor.secrets else None
-        )
-        self._connections = connections
-        self._caller = caller
+        #: Calls of another caller never share its connection.
+        self._caller = frozenset(_credentials_of(call)), frozenset(transport.secrets)
         self._connection: Connection | None = None
         self._reused = False
 
-    async def run(self, call: HttpCall, deadline: float, context: ssl.SSLContext | None) -> None:
+    async def run(self, deadline: float) -> None:
         try:
-            problem = await self._attempt(call, deadline, context)
+            problem = await self._attempt(deadline)
             try:
                 if self._recorder:
                     for _ in self._recorder.finish(self._tap.read_at, clean=problem is None):
@@ -199,7 +188,7 @@ class _Transfer:
 
     def leftovers(self) -> Iterator[list[Frame]]:
         """Return the unread frames, after the transfer was cancelled."""
-        while frames := self._queue.get_nowait():
+        while frames := self.queue.get_nowait():
             yield frames
         recorder, self._recorder = self._recorder, None
         if recorder is None:
@@ -207,10 +196,10 @@ class _Transfer:
         # A limit that is exceeded here ends what is stored; the run has its problem already.
         with contextlib.suppress(CallError):
             for _ in recorder.finish(self._tap.read_at, clean=False):
-                while frames := self._queue.get_nowait():
+                while frames := self.queue.get_nowait():
                     yield frames
         self._release_deltas()
-        while frames := self._queue.get_nowait():
+        while frames := self.queue.get_nowait():
             yield frames
 
     def _release_deltas(self) -> None:
@@ -218,13 +207,11 @@ class _Transfer:
         if self._deltas:
             self._deltas.flush()
 
-    async def _attempt(
-        self, call: HttpCall, deadline: float, context: ssl.SSLContext | None
-    ) -> Problem | None:
+    async def _attempt(self, deadline: float) -> Problem | None:
         """Make the call; return its problem, None if the body ended properly."""
         try:
             async with asyncio.timeout_at(deadline):
-                await self._exchange(self._prepare(call), context, call.time_limit)
+                await self._exchange(self._prepare())
         except CallError as error:
             return error.problem
         except TimeoutError:
@@ -242,8 +229,9 @@ class _Transfer:
             return errors.connection_broken(error, self._stage, self._evidence())
         return None
 
-    def _prepare(self, call: HttpCall) -> http1.WireRequest:
+    def _prepare(self) -> http1.WireRequest:
         """Return the call in its wire form, after its CALL frame. Raise `CallError`."""
+        call = self._call
         try:
             if sentence := check_url(call.url):
                 raise CallError(errors.bad_url(sentence))
@@ -257,14 +245,13 @@ class _Transfer:
         self._peer = request.host_and_port
         return request
 
-    async def _exchange(
-        self, request: http1.WireRequest, context: ssl.SSLContext | None, time_limit: str
-    ) -> None:
+    async def _exchange(self, request: http1.WireRequest) -> None:
         """Send the request and record the response, within the time of a limit of its own."""
-        idle = self._limits.idle_timeout
+        idle, time_limit = self._limits.idle_timeout, self._call.time_limit
         origin = request.url.origin
-        context = (context or default_ssl_context()) if origin.scheme == b"https" else None
-        connector = Connector(self._policy, self._limits, self._tap)
+        is_https = origin.scheme == b"https"
+        context = (self._transport.ssl_context or default_ssl_context()) if is_https else None
+        connector = Connector(self._transport.policy, self._limits, self._tap)
 
         async def take_kept(address: str) -> Connection | None:
             pool = self._connections
@@ -314,7 +301,7 @@ class _Transfer:
             headers.get("content-encoding", ""),
             self._remaining,
             self._redactor,
-            self._deltas.put if self._deltas else self._queue.put,
+            self._deltas.put if self._deltas else self.queue.put,
         )
 
     def _on_connect(self, tls: str | None, reused: bool) -> None:
@@ -332,7 +319,7 @@ class _Transfer:
 
     async def _pause(self) -> None:
         """Yield to other tasks, and wait for the consumer of frames."""
-        await self._queue.wait_for_space()
+        await self.queue.wait_for_space()
         await asyncio.sleep(0)
 
     def _count(self, kind: FrameKind, data: bytes, at_us: int | None = None) -> None:
@@ -342,7 +329,7 @@ class _Transfer:
 
     def _emit(self, kind: FrameKind, data: bytes = b"", at_us: int | None = None) -> None:
         at = self._clock() if at_us is None else at_us
-        self._queue.put([Frame(0, at, kind, data)])
+        self.queue.put([Frame(0, at, kind, data)])
 
     def _evidence(self) -> str:
         """Return the last received bytes, printable and without secrets."""
