@@ -274,18 +274,9 @@ def test_a_question_that_came_of_a_promise_is_answered_with_a_query(strategy: st
     assert "action" not in made
 
 
-def test_the_strategies_introduce_themselves() -> None:
-    assert list(STRATEGIES) == ["filters", "text", "context", "template"]
-    for name, strategy in STRATEGIES.items():
-        assert strategy.name == name
-        assert strategy.label
-        assert strategy.explanation.endswith(".")
-
-
 def test_an_unknown_strategy() -> None:
-    with pytest.raises(
-        ValueError, match=r"Unknown answer strategy 'smoke'\. Supported: filters, text"
-    ):
+    known = "Supported: filters, text, context, template."
+    with pytest.raises(ValueError, match=f"Unknown answer strategy 'smoke'. {known}"):
         answer("smoke")
 
 

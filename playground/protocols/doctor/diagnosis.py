@@ -19,18 +19,7 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 from playground.protocols import sse, unreadable
 from playground.protocols.a2a import is_same, read_card
 from playground.protocols.calls import HttpCall
-from playground.protocols.doctor.causes import (
-    COMPARE,
-    CORRECT_URL,
-    NAME_IT,
-    NAME_THE_TOOL,
-    NOT_A_PAGE,
-    WANTS_TLS,
-    cause_of_diagnosis,
-    problem_advice,
-    scheme_fix,
-    status_advice,
-)
+from playground.protocols.doctor import causes
 from playground.protocols.doctor.detection import (
     A2A,
     AGENT_API,
@@ -151,8 +140,8 @@ def _of_connection(step: Step, diagnosis: Diagnosis) -> Evidence | Finding:
     problem = first.problem
     failed_step = _STAGES.get(problem.stage, "") if problem else ""
     if problem and failed_step == step.name:
-        cause, fix = problem_advice(problem)
-        scheme = scheme_fix(diagnosis.evidence, diagnosis.target.url)
+        cause, fix = causes.problem_advice(problem)
+        scheme = causes.scheme_fix(diagnosis.evidence, diagnosis.target.url)
         return failed(cause, scheme or fix, first.name)
     order = list(_STAGES.values())
     if failed_step and not first.status and order.index(failed_step) < order.index(step.name):
@@ -162,7 +151,7 @@ def _of_connection(step: Step, diagnosis: Diagnosis) -> Evidence | Finding:
 
 def _url(diagnosis: Diagnosis, _: Evidence) -> Finding:
     if diagnosis.url_error:
-        return failed(diagnosis.url_error, CORRECT_URL)
+        return failed(diagnosis.url_error, causes.CORRECT_URL)
     return passed(f"{diagnosis.target.url[:300]} is a valid URL.")
 
 
@@ -185,7 +174,7 @@ def _http(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
     if not evidence.status and evidence.problem is None:
         return _pending(diagnosis)
     if evidence.wants_tls:
-        return failed(WANTS_TLS, USE_HTTPS, evidence.name)
+        return failed(causes.WANTS_TLS, USE_HTTPS, evidence.name)
     if evidence.detected is None and (failure := _failure_of(evidence, evidence.name)):
         return failure
     waited = f" after {evidence.waited_ms:.0f} ms" if evidence.waited_ms is not None else ""
@@ -195,9 +184,9 @@ def _http(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
 def _failure_of(evidence: Evidence, *calls: str) -> Finding | None:
     """Return the failure of a call without a response, or whose status says all."""
     if evidence.problem and not evidence.status:
-        return failed(*problem_advice(evidence.problem), *calls)
+        return failed(*causes.problem_advice(evidence.problem), *calls)
     if evidence.is_denied or evidence.status >= 500:
-        return failed(*status_advice(evidence), *calls)
+        return failed(*causes.status_advice(evidence), *calls)
     return None
 
 
@@ -224,16 +213,16 @@ def _of_response(_: Step, diagnosis: Diagnosis) -> Evidence | Finding:
 def _content_type(_: Diagnosis, evidence: Evidence) -> Finding:
     kind, name = evidence.media_type or "no content type", evidence.name
     if evidence.response.is_json_lines:
-        return failed(f"{sse.NOT_FRAMED} The content type is {kind}.", NAME_IT, name)
+        return failed(f"{sse.NOT_FRAMED} The content type is {kind}.", causes.NAME_IT, name)
     if evidence.media_type in ("application/json", "text/event-stream"):
         return passed(f"The response is {kind}.", name)
     if evidence.detected:
         what = "an event stream" if evidence.response.streamed else "JSON"
         cause = f"The response is {what}, but its content type is {kind}."
-        return failed(cause, NAME_IT, name)
+        return failed(cause, causes.NAME_IT, name)
     if "html" in kind or unreadable.is_html(evidence.text):
-        return failed(f"The response is an HTML page ({kind}).", NOT_A_PAGE, name)
-    return failed(f"The response is {kind}, not JSON or an event stream.", NOT_A_PAGE, name)
+        return failed(f"The response is an HTML page ({kind}).", causes.NOT_A_PAGE, name)
+    return failed(f"The response is {kind}, not JSON or an event stream.", causes.NOT_A_PAGE, name)
 
 
 def _json(_: Diagnosis, evidence: Evidence) -> Finding:
@@ -241,10 +230,10 @@ def _json(_: Diagnosis, evidence: Evidence) -> Finding:
         return passed("The response is valid JSON.", evidence.name)
     if evidence.unread:
         fix = "Configure the agent to send JSON; the response is below."
-        fix = NOT_A_PAGE if unreadable.is_html(evidence.text) else fix
+        fix = causes.NOT_A_PAGE if unreadable.is_html(evidence.text) else fix
         return failed("The response is not valid JSON.", fix, evidence.name)
     if evidence.problem:
-        return failed(*problem_advice(evidence.problem), evidence.name)
+        return failed(*causes.problem_advice(evidence.problem), evidence.name)
     return failed("The response is empty.", "Check the agent’s log.", evidence.name)
 
 
@@ -252,7 +241,7 @@ def _dialect(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
     detected = evidence.detected
     if detected is None:
         cause = "The response does not match any known protocol."
-        return failed(cause, COMPARE, evidence.name)
+        return failed(cause, causes.COMPARE, evidence.name)
     cause = f"The response is {detected.label}."
     if detected.kind != kind_of(diagnosis.target):
         return failed(cause, detected.settings, evidence.name)
@@ -301,7 +290,7 @@ def _missing(diagnosis: Diagnosis, kind: str, *calls: str) -> Finding:
         cause = f"{cause} {other.target} is {other.label}."
         return failed(cause, other.detected.settings, *calls, other.name)
     is_absent = best.status in (404, 405, 410)
-    return failed(cause, kinds()[kind].missing if is_absent else COMPARE, *calls)
+    return failed(cause, kinds()[kind].missing if is_absent else causes.COMPARE, *calls)
 
 
 _ASK_CALLS = tuple(probe.name for probe in PROBES[NLWEB] if probe.name != "await")
@@ -333,7 +322,7 @@ def _await(_: Diagnosis, evidence: Evidence) -> Finding:
         cause = f"{path} was not found (HTTP {status}). Only agents with promises need it."
         return skipped(cause, name)
     if evidence.problem and not status:
-        return failed(*problem_advice(evidence.problem), name)
+        return failed(*causes.problem_advice(evidence.problem), name)
     fix = "It should respond to an unknown token with an NLWeb failure."
     return failed(f"{path} does not respond as NLWeb (HTTP {status}).", fix, name)
 
@@ -371,7 +360,7 @@ def tools(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
     result = next((each for each in lists if isinstance(each.get("tools"), list)), None)
     if result is None:
         cause = f"tools/list did not return an array of tools (HTTP {evidence.status})."
-        return failed(cause, COMPARE, evidence.name)
+        return failed(cause, causes.COMPARE, evidence.name)
     cursor = result.get("nextCursor")
     has_more = isinstance(cursor, str) and bool(cursor)
     name = Session("", tools=tuple(result["tools"])).tool_for("ask", diagnosis.target.tools)
@@ -385,7 +374,7 @@ def tools(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
     cause = f"{missing}{' on the first page of the list' if has_more else ''}. {listed}"
     if kind_of(diagnosis.target) != MCP or has_more:
         return skipped(cause, evidence.name)
-    return failed(cause, NAME_THE_TOOL, evidence.name)
+    return failed(cause, causes.NAME_THE_TOOL, evidence.name)
 
 
 def _listed(names: list[str], *, has_more: bool) -> str:
@@ -583,7 +572,7 @@ class Diagnosis:
                 is_silent = problem.stage is Stage.HEADERS and not problem.limit
                 if problem.stage is Stage.TLS or is_silent:
                     yield "scheme", _with_other_scheme(self.target.url)
-                if problem.stage in _HOPELESS or scheme_fix(self.evidence, self.target.url):
+                if problem.stage in _HOPELESS or causes.scheme_fix(self.evidence, self.target.url):
                     return
 
     # The report
@@ -602,7 +591,7 @@ class Diagnosis:
 
     def _cause(self) -> dict[str, Any] | None:
         """Return why nothing was detected so far, None before the first response."""
-        cause = cause_of_diagnosis(self.evidence, self.target, self.url_error)
+        cause = causes.cause_of_diagnosis(self.evidence, self.target, self.url_error)
         if cause is None:
             return None
         names = ("headline", "fix", "remedy", "scheme", "url", "facts")

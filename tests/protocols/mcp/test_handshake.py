@@ -498,13 +498,6 @@ def test_the_newer_generation_says_in_headers_what_is_in_the_body() -> None:
     }  # fmt: skip
 
 
-def test_the_older_generation_has_a_session() -> None:
-    headers = headers_of(handshake=OLDER, session=("2025-06-18", "s1"))
-    assert headers["Mcp-Session-Id"] == "s1"
-    assert headers["MCP-Protocol-Version"] == "2025-06-18"
-    assert "Mcp-Method" not in headers
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
