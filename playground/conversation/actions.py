@@ -35,7 +35,8 @@ from playground.engine.runs import RunParent, create_run
 from playground.models import ActionServer, Agent, Run, RunKind
 from playground.models.conversations import ancestors
 from playground.models.rows import owner_of
-from playground.protocols import a2a, lenient, registry
+from playground.protocols import lenient, registry
+from playground.protocols.a2a import card as a2a
 from playground.protocols.actions import (
     UNSET,
     Action,

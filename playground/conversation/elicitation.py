@@ -52,7 +52,8 @@ from playground.models import Agent, LimitError, Run, RunKind, RunState
 from playground.models.conversations import ancestors, turn_of
 from playground.models.rows import owner_of
 from playground.models.storage import check_rows
-from playground.protocols import a2a, registry
+from playground.protocols import registry
+from playground.protocols.a2a import reader as a2a
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Elicitation, Handshake
 from playground.protocols.frames import FrameKind

@@ -15,7 +15,7 @@ from playground.engine import calls, runs, tasks
 from playground.engine.calls import probe
 from playground.engine.request import PreparedRequest, action_request
 from playground.models import Agent, Run, RunKind, RunState
-from playground.protocols.a2a import resume_of
+from playground.protocols.a2a.reader import resume_of
 from playground.protocols.actions import ServerInfo, actions_of, plan, servers
 from playground.protocols.events import (
     Content,

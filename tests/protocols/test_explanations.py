@@ -20,7 +20,7 @@ from playground.demo.a2a.skills import SKILLS
 from playground.demo.mcp.tools import TOOLS
 from playground.models.runs import RunState
 from playground.protocols import events, nlweb, registry, schemas
-from playground.protocols.a2a.task_states import STATES
+from playground.protocols.a2a.reader import STATES
 from playground.protocols.agent_api import constants, parts
 from playground.protocols.explanations import (
     explain,

@@ -7,26 +7,362 @@ which have had events. Total: any JSON value is read.
 
 from __future__ import annotations
 
+import enum
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
-from playground.protocols import lenient
-from playground.protocols.a2a import parts, task_states
-from playground.protocols.a2a.artifacts import Artifacts
-from playground.protocols.a2a.input_required import elicitation_of
-from playground.protocols.a2a.task_states import TaskPhase, TaskState
+from playground.protocols import lenient, nlweb
 from playground.protocols.events import (
     Completed,
+    Constraints,
+    Content,
+    Elicitation,
+    EntryRef,
     Event,
     Failure,
     Log,
+    Message,
+    Note,
     Outcome,
     Progress,
+    Promise,
+    Question,
+    Result,
+    Status,
     Text,
     Unknown,
 )
 from playground.protocols.jsonrpc import Error
+from playground.protocols.media import media_of
+
+# --- states of a task -------------------------------------------------------------------------
+#
+# 0.3 writes `input-required`, 1.0 `TASK_STATE_INPUT_REQUIRED`. A final state is never left; a task
+# that waits for the user continues after the answer.
+
+
+class TaskPhase(enum.Enum):
+    """Meaning of a state for the client."""
+
+    #: The agent works on the task: poll again.
+    OPEN = "open"
+    #: The agent waits for the user.
+    WAITING = "waiting"
+    DONE = "done"
+    FAILED = "failed"
+    #: A state that no version has, or none at all.
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskState:
+    """One row: a state in the spelling of 0.3, and its meaning."""
+
+    name: str
+    phase: TaskPhase
+    #: The text for a status without a message.
+    sentence: str
+
+
+_ROWS = (
+    TaskState("submitted", TaskPhase.OPEN, "The agent accepted the task."),
+    TaskState("working", TaskPhase.OPEN, "The agent is working on the task."),
+    TaskState("input-required", TaskPhase.WAITING, "The agent needs more input to continue."),
+    TaskState(
+        "auth-required",
+        TaskPhase.WAITING,
+        "The agent requires authorization outside of A2A. If you trust it, follow its "
+        "instructions, then confirm here. Do not enter passwords or tokens in this form.",
+    ),
+    TaskState("completed", TaskPhase.DONE, "The task is completed."),
+    TaskState("failed", TaskPhase.FAILED, "The task failed."),
+    TaskState("rejected", TaskPhase.FAILED, "The agent rejected the task."),
+    TaskState("canceled", TaskPhase.FAILED, "The task was cancelled."),
+)
+
+STATES: Mapping[str, TaskState] = MappingProxyType({row.name: row for row in _ROWS})
+_ALIASES = {"cancelled": "canceled"}
+
+
+def get_task_state(value: Any) -> TaskState:
+    """Return the row of a state as an agent writes it; a new row for an unknown state."""
+    if not isinstance(value, str):
+        return TaskState("", TaskPhase.UNKNOWN, "The task has no state.")
+    name = value.strip().lower().removeprefix("task_state_").replace("_", "-")
+    row = STATES.get(_ALIASES.get(name, name))
+    return row or TaskState(
+        value[:80],
+        TaskPhase.UNKNOWN,
+        f"The task state “{value[:80]}” is not defined by A2A.",
+    )
+
+
+# --- parts of a message or an artifact --------------------------------------------------------
+
+#: Parts of one message or artifact that are read.
+MAX_PARTS = 1_000
+#: Members of an NLWeb response.
+_NLWEB_MEMBERS = frozenset({"results", "error", "content", "answer"})
+
+
+def parts_of(holder: Any) -> list[Any]:
+    """Return the parts of a message or an artifact; none for any other value."""
+    found = holder.get("parts") if isinstance(holder, Mapping) else None
+    return found[:MAX_PARTS] if isinstance(found, list) else []
+
+
+def text_of(part: Any) -> str | None:
+    text = part.get("text") if isinstance(part, Mapping) else None
+    return text if isinstance(text, str) else None
+
+
+def message_text(holder: Any) -> str:
+    """Return the texts of a message, one per line."""
+    return "\n".join(filter(None, (text_of(part) for part in parts_of(holder))))
+
+
+def read_parts(seq: int, parts: Iterable[Any]) -> list[Event]:
+    return [event for part in parts for event in _part(seq, part)]
+
+
+def _part(seq: int, part: Any) -> list[Event]:
+    if (text := text_of(part)) is not None:
+        return [Text(seq, text, raw=part)] if text else []
+    if not isinstance(part, Mapping):
+        return [Unknown(seq, "part", part, "The message part is not an object.")]
+    if "data" in part:
+        return _data(seq, part["data"])
+    if media_of(part) is not None:
+        return [Result(seq, part)]
+    if file := _file(part):
+        return [Result(seq, file)]
+    return [Unknown(seq, "part", part, "This part is not text, data or a file.")]
+
+
+def _data(seq: int, value: Any) -> list[Event]:
+    """Return the events of an NLWeb response, or one result for any other value.
+
+    Elicitations and promises of NLWeb cannot be answered over A2A, so they stay data.
+    """
+    if isinstance(value, dict) and not _NLWEB_MEMBERS.isdisjoint(value) and "_meta" in value:
+        events = nlweb.NLWebReader("0.55").document(seq, value)
+        if not any(isinstance(event, Elicitation | Promise | Unknown) for event in events):
+            return events
+    return [Result(seq, value)]
+
+
+def _file(part: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return a file as a schema.org object with name and URL, or with the size of its content."""
+    inner = part.get("file")
+    file: Mapping[str, Any] = inner if isinstance(inner, Mapping) else part
+    url = lenient.text(file.get("uri") or file.get("url"))
+    content = file.get("bytes") or file.get("raw")
+    if not url and not isinstance(content, str):
+        return None
+    found = {
+        "@type": "MediaObject",
+        "name": lenient.text(file.get("name") or file.get("filename")) or "File",
+        "encodingFormat": lenient.text(file.get("mimeType") or file.get("mediaType")),
+        "contentUrl": url,
+        "contentSize": "" if url else f"{len(str(content)) * 3 // 4:,} bytes",
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+# --- a task that waits for the user -----------------------------------------------------------
+
+#: The id of the one question if the agent states in words what it needs.
+ANSWER = "answer"
+KIND = "a2a"
+
+
+def elicitation_of(
+    seq: int, state: TaskState, message: Any, task: str, context: str
+) -> Elicitation:
+    """Return the elicitation of a task in a state in which it waits.
+
+    A2A has no forms: question and answer are text. If the agent sends an elicitation of NLWeb
+    as data, that is the form, and the answers are sent as data.
+    """
+    text = "\n\n".join(filter(None, (message_text(message), _explained(state))))
+    resume = {"kind": KIND, "taskId": task, "contextId": context}
+    form = _form(seq, message)
+    if form is not None:
+        return Elicitation(
+            seq, form.text or text, form.questions, message, {**resume, "as": "data"}
+        )
+    question = Question(ANSWER, "Your answer", "free_text", constraints=Constraints(required=True))
+    return Elicitation(seq, text or state.sentence, (question,), message, {**resume, "as": "text"})
+
+
+def resume_of(
+    pending: Mapping[str, Any], answers: Mapping[str, Any], message_id: str
+) -> dict[str, Any]:
+    """Return the `Target.resume` of `answers` by question id.
+
+    `pending` is the `resume` of the elicitation; `message_id` is unique to the message.
+    """
+    ids = {name: pending.get(name, "") for name in ("taskId", "contextId")}
+    answer: Any = dict(answers)
+    if pending.get("as") == "text":
+        answer = str(answers.get(ANSWER, ""))
+    return {"kind": KIND, **ids, "messageId": message_id, "answer": answer}
+
+
+def _explained(state: TaskState) -> str:
+    return state.sentence if state.name == "auth-required" else ""
+
+
+def _form(seq: int, message: Any) -> Elicitation | None:
+    """Return the NLWeb elicitation in the data of a message, None without one."""
+    for part in parts_of(message):
+        value = part.get("data") if isinstance(part, Mapping) else None
+        if isinstance(value, dict) and "elicitation" in value:
+            for event in nlweb.NLWebReader("0.55").document(seq, value):
+                if isinstance(event, Elicitation) and event.questions:
+                    return event
+    return None
+
+
+# --- artifacts --------------------------------------------------------------------------------
+#
+# They are received complete, in pieces, or repeatedly. The text of an artifact that is received in
+# pieces is a message that grows; a complete one is text.
+
+#: Artifacts of a run that are remembered; others have events each time they are received.
+MAX_ARTIFACTS = 1_000
+_NO_OBJECT = "The artifact is not an object."
+
+
+@dataclass(slots=True)
+class _KnownArtifact:
+    """The parts of one artifact that have had events."""
+
+    id: str = ""
+    texts: list[str] = field(default_factory=list)
+    others: list[Any] = field(default_factory=list)
+    #: The entry of the message whose text grows; None if there is none.
+    ref: EntryRef | None = None
+    is_open: bool = False
+
+    @property
+    def is_new(self) -> bool:
+        """Return whether no part has had events."""
+        return not self.texts and not self.others
+
+    def add(self, found: list[Any]) -> None:
+        for part in found:
+            text = text_of(part)
+            if text is None:
+                self.others.append(part)
+            else:
+                self.texts.append(text)
+
+
+class Artifacts:
+    """Artifacts of one task, as far as they have had events."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _KnownArtifact] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._known)
+
+    def chunk(self, ref: EntryRef, update: Mapping[str, Any]) -> list[Event]:
+        """Return the events of an update: an artifact or a piece of one; `ref` is its entry."""
+        seq, artifact = ref[0], update.get("artifact")
+        if not isinstance(artifact, Mapping):
+            return [Unknown(seq, "artifact", artifact, _NO_OBJECT)]
+        known, is_last = self._find(artifact), update.get("lastChunk") is True
+        if not known.is_new and update.get("append") is not True:
+            # Sent again: only parts that have had no events.
+            return [*self.complete(seq, artifact), *self._closed(seq, known, is_last)]
+        stray = known.is_new and update.get("append") is True
+        begun = list(self._begin(ref, known, artifact, is_last))
+        events = [*begun, *_pieces(seq, known, artifact)]
+        return [*events, *self._closed(seq, known, is_last), *([_stray(seq, known)] * stray)]
+
+    def complete(self, seq: int, artifact: Any) -> list[Event]:
+        """Return the events of the parts of a complete artifact that have had none."""
+        if not isinstance(artifact, Mapping):
+            return [Unknown(seq, "artifact", artifact, _NO_OBJECT)]
+        found, known, fresh = parts_of(artifact), self._find(artifact), _KnownArtifact()
+        fresh.add(found)
+        before, now = "".join(known.texts), "".join(fresh.texts)
+        is_new = known.is_new
+        goes_on = now.startswith(before) and known.others == fresh.others[: len(known.others)]
+        new = fresh.others[len(known.others) :] if goes_on else fresh.others
+        if is_new or (known.ref is None and not goes_on):
+            events = read_parts(seq, found)
+        else:
+            rest = now[len(before) :] if goes_on else now
+            events = [*_text(seq, known, rest, artifact, not goes_on), *read_parts(seq, new)]
+        known.texts, known.others = [now] if now else [], fresh.others
+        return events
+
+    def close(self, seq: int, status: str) -> list[Event]:
+        open_ = [each for each in self._known.values() if each.is_open]
+        return [event for each in open_ for event in self._closed(seq, each, True, status)]
+
+    def _begin(
+        self, ref: EntryRef, known: _KnownArtifact, artifact: Mapping[str, Any], is_last: bool
+    ) -> Iterator[Event]:
+        """Yield the message whose text grows, if more of a new artifact may follow."""
+        has_text = any(text_of(part) is not None for part in parts_of(artifact))
+        if known.ref is not None or is_last or not has_text or known.texts:
+            return
+        known.ref, known.is_open = ref, True
+        name = artifact.get("name")
+        role = name[:80] if isinstance(name, str) and name else "Artifact"
+        yield Message(ref[0], known.id, "message", role, "in_progress", artifact)
+
+    def _closed(
+        self, seq: int, known: _KnownArtifact, is_last: bool, status: str = "completed"
+    ) -> list[Event]:
+        if not is_last or not known.is_open:
+            return []
+        known.is_open = False
+        return [Status(seq, "message", known.id, status, known.ref)]
+
+    def _find(self, artifact: Mapping[str, Any]) -> _KnownArtifact:
+        name = artifact.get("artifactId")
+        name = lenient.text(name)
+        if name not in self._known and len(self._known) >= MAX_ARTIFACTS:
+            return _KnownArtifact(name)
+        return self._known.setdefault(name, _KnownArtifact(name))
+
+
+def _pieces(seq: int, known: _KnownArtifact, artifact: Mapping[str, Any]) -> Iterator[Event]:
+    """Yield the events of the parts of a chunk; texts continue the message."""
+    for part in parts_of(artifact):
+        text = text_of(part)
+        if text is None:
+            yield from read_parts(seq, [part])
+        else:
+            yield from _text(seq, known, text, part)
+        known.add([part])
+
+
+def _text(
+    seq: int, known: _KnownArtifact, text: str, raw: Any, replaces: bool = False
+) -> Iterator[Event]:
+    if not text:
+        return
+    if known.ref is None:
+        yield Text(seq, text, delta=bool(known.texts), raw=raw)
+    else:
+        yield Content(seq, known.ref, known.id, 0, "text", text, not replaces, raw=raw)
+
+
+def _stray(seq: int, known: _KnownArtifact) -> Note:
+    remark = "This appends to an artifact that was never started."
+    return Note(seq, "artifact", {"remark": remark, "artifactId": known.id})
+
+
+# --- results ----------------------------------------------------------------------------------
 
 #: The kind of a result by its one member (1.0) or by its `kind` (0.3).
 _KINDS = {
@@ -115,12 +451,12 @@ class A2AReader:
     def _message(self, seq: int, body: Mapping[str, Any]) -> list[Event]:
         self._remember(body.get("taskId"), body.get("contextId"))
         self._outcome = Outcome.ANSWER
-        return parts.read(seq, parts.parts_of(body))
+        return read_parts(seq, parts_of(body))
 
     def _task(self, seq: int, body: Mapping[str, Any]) -> list[Event]:
         self._remember(body.get("id"), body.get("contextId"))
         found = body.get("artifacts")
-        listed = found[: parts.MAX_PARTS] if isinstance(found, list) else []
+        listed = found[:MAX_PARTS] if isinstance(found, list) else []
         events = [event for each in listed for event in self._artifacts.complete(seq, each)]
         events += self._status(seq, body.get("status"))
         if self._is_done and not self._artifacts:
@@ -142,10 +478,10 @@ class A2AReader:
         task = next((body[name] for name in names if isinstance(body.get(name), str)), "")
         if task:
             self._remember(task, body.get("contextId"))
-            parts_ = [{"text": text}] if text else []
-            return self._status(seq, {"state": body["status"], "message": {"parts": parts_}})
+            parts = [{"text": text}] if text else []
+            return self._status(seq, {"state": body["status"], "message": {"parts": parts}})
         # There is nothing to poll for.
-        sentence = text or task_states.get_task_state(body["status"]).sentence
+        sentence = text or get_task_state(body["status"]).sentence
         return [Text(seq, f"{sentence} (no task id)", kind=str(body["status"]), raw=body)]
 
     def _artifact_update(self, seq: int, body: Mapping[str, Any]) -> list[Event]:
@@ -157,16 +493,16 @@ class A2AReader:
 
     def _status(self, seq: int, status: Any) -> list[Event]:
         status = lenient.members(status)
-        state = task_states.get_task_state(status.get("state"))
+        state = get_task_state(status.get("state"))
         message = status.get("message")
-        text = parts.message_text(message)
+        text = message_text(message)
         if state == self._state and text == self._text:
             return []  # Polled again without any change.
         self._state, self._text = state, text
         if state.phase is TaskPhase.OPEN:
             progress = Progress(seq, None, message=text or state.sentence, raw=status)
-            others = [part for part in parts.parts_of(message) if parts.text_of(part) is None]
-            return [progress, *parts.read(seq, others)]
+            others = [part for part in parts_of(message) if text_of(part) is None]
+            return [progress, *read_parts(seq, others)]
         ended = self._artifacts.close(seq, _CLOSED_STATUS.get(state.phase, "completed"))
         return [*self._settled(seq, state, message, status), *ended]
 
@@ -182,16 +518,16 @@ class A2AReader:
         if state.phase is TaskPhase.UNKNOWN:
             return [Unknown(seq, "status", status, state.sentence)]
         self._outcome = Outcome.ANSWER
-        return [*parts.read(seq, parts.parts_of(message)), Completed(seq)]
+        return [*read_parts(seq, parts_of(message)), Completed(seq)]
 
     def _last_message(self, seq: int, task: Mapping[str, Any]) -> list[Event]:
         """Return the events of the agent's last message, for a task without results."""
         status, history = task.get("status"), task.get("history")
-        if isinstance(status, Mapping) and parts.parts_of(status.get("message")):
+        if isinstance(status, Mapping) and parts_of(status.get("message")):
             return []
         for message in reversed(lenient.items(history)):
             if isinstance(message, Mapping) and message.get("role") in ("agent", "ROLE_AGENT"):
-                return parts.read(seq, parts.parts_of(message))
+                return read_parts(seq, parts_of(message))
         return []
 
     # Ids
@@ -232,7 +568,9 @@ def _kind_of(value: Any) -> tuple[str, Mapping[str, Any] | None]:
 
 def is_submitted(value: Any) -> bool:
     """Return whether an object only says that a task was accepted: `{"status": "submitted"}`."""
-    return isinstance(value, Mapping) and task_states.is_open(value.get("status"))
+    if not isinstance(value, Mapping):
+        return False
+    return get_task_state(value.get("status")).phase is TaskPhase.OPEN
 
 
 def _mentions_push(value: Any) -> bool:
@@ -244,5 +582,5 @@ def _mentions_push(value: Any) -> bool:
         return True
     status = body.get("status")
     message = status.get("message") if isinstance(status, Mapping) else body.get("message")
-    text = message if isinstance(message, str) else parts.message_text(message)
+    text = message if isinstance(message, str) else message_text(message)
     return bool(_PUSH_TEXT.search(text))

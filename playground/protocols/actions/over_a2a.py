@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from playground.protocols import a2a
-from playground.protocols.a2a import AgentCard
+from playground.protocols.a2a.card import AgentCard, read_card, url_at
+from playground.protocols.a2a.exchange import A2AExchange
+from playground.protocols.a2a.messages import OutgoingMessage, send_call
 from playground.protocols.actions import endpoints
 from playground.protocols.actions.extract import A2A, Action, attribute_text, missing_attributes
 from playground.protocols.actions.plans import UNSET, ActionPlan, Headers, ServerInfo, Unset
@@ -27,9 +28,9 @@ def plan(
     """See `playground.protocols.actions.bindings.plan`."""
     message = action.raw.get("message") if params is UNSET else params
     agent_url, skill = attribute_text(action, "agent_url"), attribute_text(action, "skill")
-    card = a2a.read_card(server_info.description) if server_info.description is not None else None
+    card = read_card(server_info.description) if server_info.description is not None else None
     url = card.url if card else ""
-    if card and server_info.url and server_info.url == a2a.url_at(agent_url, url):
+    if card and server_info.url and server_info.url == url_at(agent_url, url):
         url = server_info.url
     missing = missing_attributes(action, "agent_url", "skill")
     errors = (*missing, *_errors(agent_url if not missing else "", card, url))
@@ -60,9 +61,9 @@ def plan(
     )
 
 
-def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> a2a.A2AExchange:
+def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> A2AExchange:
     """Return the exchange that reads the card, sends the message and polls the task."""
-    return a2a.A2AExchange(_outgoing_message(request, target), max_depth=max_depth)
+    return A2AExchange(_outgoing_message(request, target), max_depth=max_depth)
 
 
 def error(request: Mapping[str, Any]) -> str | None:
@@ -72,10 +73,10 @@ def error(request: Mapping[str, Any]) -> str | None:
     return endpoints.url_error(request["agent_url"]) or endpoints.url_error(request["url"])
 
 
-def _outgoing_message(request: Mapping[str, Any], target: Target) -> a2a.OutgoingMessage:
+def _outgoing_message(request: Mapping[str, Any], target: Target) -> OutgoingMessage:
     resume = target.resume
     own_id = resume.get("messageId") if resume else None
-    return a2a.OutgoingMessage(
+    return OutgoingMessage(
         agent_url=request["agent_url"],
         url=request["url"],
         message=request["message"],
@@ -91,7 +92,7 @@ def _call(request: Mapping[str, Any], card: AgentCard | None, headers: Headers) 
     if card is None or card.version is None:
         return None
     target = Target(request["url"], headers=tuple(headers))
-    return a2a.send_call(_outgoing_message(request, target), card.version, streaming=card.streaming)
+    return send_call(_outgoing_message(request, target), card.version, streaming=card.streaming)
 
 
 def _errors(agent_url: str, card: AgentCard | None, url: str) -> list[str]:

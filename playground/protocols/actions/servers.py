@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from playground.protocols import a2a, mcp
+from playground.protocols import mcp
+from playground.protocols.a2a.card import CardExchange, read_card
 from playground.protocols.actions.extract import A2A, MCP
 from playground.protocols.actions.plans import Headers
 from playground.protocols.exchange import Exchange, Target
@@ -28,7 +29,7 @@ def exchange(
             Target(url, headers=tuple(headers), mcp_version=mcp_version), max_depth
         )
     if protocol == A2A:
-        return a2a.CardExchange(url, max_depth=max_depth)
+        return CardExchange(url, max_depth=max_depth)
     raise ValueError("Only MCP and A2A actions have a server description.")
 
 
@@ -47,4 +48,4 @@ def tools_of(found: Any) -> dict[str, Mapping[str, Any]]:
 
 def message_url(protocol: str, found: Mapping[str, Any]) -> str:
     """Return the URL for messages in a stored card; "" for an MCP server, which has none."""
-    return a2a.read_card(found).url if protocol == A2A else ""
+    return read_card(found).url if protocol == A2A else ""

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from playground.protocols import sse, unreadable
-from playground.protocols.a2a import is_same, read_card
+from playground.protocols.a2a.card import is_same, read_card
 from playground.protocols.calls import HttpCall
 from playground.protocols.doctor import causes
 from playground.protocols.doctor.detection import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit, urlunsplit
 
 from playground.protocols import http, nlweb, registry
-from playground.protocols.a2a.card_discovery import card_call, well_known
+from playground.protocols.a2a.card import card_call, well_known
 from playground.protocols.calls import HttpCall
 from playground.protocols.doctor.detection import A2A, AGENT_API, MCP, NLWEB, kind_of, kinds
 from playground.protocols.doctor.evidence import Evidence

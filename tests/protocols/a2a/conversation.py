@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from playground.protocols.a2a import A2AExchange, OutgoingMessage
+from playground.protocols.a2a.exchange import A2AExchange
+from playground.protocols.a2a.messages import OutgoingMessage
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
 from tests.support.playbook import CAPTURES, SSE, Playbook

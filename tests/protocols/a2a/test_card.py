@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 
 from playground.protocols.a2a import card
-from playground.protocols.a2a.card import Interface, Skill, read_card
-from playground.protocols.a2a.card_discovery import well_known
+from playground.protocols.a2a.card import Interface, Skill, read_card, well_known
 from tests.protocols.a2a.conversation import AGENT, CARD_03, CARD_10, capture
 from tests.support import json_values
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from playground.protocols.a2a import VERSIONS, messages
 from playground.protocols.a2a import exchange as module
+from playground.protocols.a2a import messages
+from playground.protocols.a2a.messages import VERSIONS
 from playground.protocols.events import (
     Completed,
     Content,

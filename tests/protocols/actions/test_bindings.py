@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from playground.models import Run
 from playground.protocols import registry
-from playground.protocols.a2a import messages, read_card
+from playground.protocols.a2a import messages
+from playground.protocols.a2a.card import read_card
 from playground.protocols.actions import (
     BINDINGS,
     UNSET,
