@@ -12,7 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from playground.protocols import actions, agent_api, http, mcp, nlweb, raw
+from playground.protocols import actions, http, mcp, nlweb, raw
+from playground.protocols.agent_api import form as agent_api_form
+from playground.protocols.agent_api import requests as agent_api
+from playground.protocols.agent_api.reader import AgentAPIReader, ResponseAssembler
 from playground.protocols.calls import HttpCall
 from playground.protocols.chat_completions import requests as chat
 from playground.protocols.chat_completions.documents import (
@@ -275,8 +278,8 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
         ),
         new_request=agent_api.new_request,
         validate_request=agent_api.validate_request,
-        reader=agent_api.AgentAPIReader,
-        assembler=agent_api.ResponseAssembler,
+        reader=AgentAPIReader,
+        assembler=ResponseAssembler,
         operation=agent_api.operation,
         follow_up_document=agent_api.follow_up_document,
         request_text=agent_api.text_of_request,
@@ -292,7 +295,7 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
         agent_name="an Agent API agent",
         about="Messages to an agent. The response consists of messages, whose contents grow "
         "while it is streamed.",
-        form=agent_api.form,
+        form=agent_api_form.form,
         url_help={"http": "Full URL that requests are posted to, often ending in /process."},
         explained={"error": "error#", "code": "error#/code"},
         carried=("/session_id", "/response_id"),

@@ -13,7 +13,8 @@ from playground.cli import output
 from playground.cli.output import MessagePrinter
 from playground.models import Run
 from playground.protocols import events as ev
-from playground.protocols.agent_api import AgentAPIReader, constants
+from playground.protocols.agent_api import constants
+from playground.protocols.agent_api.reader import AgentAPIReader
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 from tests.support.pictures import PNG

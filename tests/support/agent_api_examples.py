@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from playground.protocols.agent_api import AgentAPIReader
+from playground.protocols.agent_api.reader import AgentAPIReader
 from playground.protocols.events import Event
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "agentscope"

@@ -6,8 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 from playground.protocols import schemas
-from playground.protocols.agent_api.requests import SESSION
-from playground.protocols.agent_api.versions import VERSIONS
+from playground.protocols.agent_api.requests import SESSION, VERSIONS
 from playground.protocols.request_form import FormSection, fields_of, sections_of
 
 #: The members of the section "Session".

@@ -8,12 +8,26 @@ request of any shape is accepted, and no argument is changed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from playground.protocols import lenient, schema_check
-from playground.protocols.agent_api import versions
 from playground.protocols.events import ToolCall
-from playground.protocols.exchange import RequestProblem
+from playground.protocols.exchange import RequestProblem, Version
+
+VERSIONS: tuple[Version, ...] = (Version("1", "Agent API", MappingProxyType({})),)
+
+_BY_NAME = {version.name: version for version in VERSIONS}
+
+
+def get_version(name: str) -> Version:
+    """Raises `ValueError` for a version that is not in the table."""
+    try:
+        return _BY_NAME[name]
+    except KeyError:
+        known = ", ".join(_BY_NAME)
+        raise ValueError(f"Unknown Agent API version {name!r}. Supported: {known}.") from None
+
 
 Document = Mapping[str, Any]
 
@@ -23,7 +37,7 @@ SESSION = ("session_id", "response_id")
 
 def new_request(version: str, text: str, *, streaming: bool = True) -> dict[str, Any]:
     """Raises `ValueError` for an unknown version."""
-    versions.get_version(version)
+    get_version(version)
     return {"input": [user_message(text)], "stream": streaming}
 
 
@@ -185,7 +199,7 @@ def validate_request(document: Any, version: str) -> list[RequestProblem]:
     parameters, the specification gives that of `n`; the others are those that models accept.
     Raises `ValueError` for an unknown version.
     """
-    versions.get_version(version)
+    get_version(version)
     validation = schema_check.Validation()
     validation.check(document, schema_check.load("agent-api", version, "request"))
     if isinstance(document, Mapping):

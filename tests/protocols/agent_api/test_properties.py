@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols import sse
-from playground.protocols.agent_api import AgentAPIReader
 from playground.protocols.agent_api.constants import words
+from playground.protocols.agent_api.reader import AgentAPIReader
 from playground.protocols.events import Content, Event, Message, Outcome, ToolCall
 from tests.support.agent_api_examples import captured, delta, message, read
 from tests.support.json_values import objects, values

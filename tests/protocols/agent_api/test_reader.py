@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from playground.protocols.agent_api import AgentAPIReader, partial_messages
+from playground.protocols.agent_api.messages import MAX_PARTS, MAX_STORED
 from playground.protocols.agent_api.parts import join
+from playground.protocols.agent_api.reader import AgentAPIReader
 from playground.protocols.events import (
     Content,
     Event,
@@ -671,17 +672,17 @@ def repeated_messages(reader: AgentAPIReader, *messages: Any) -> list[str]:
 
 class TestLimits:
     def test_the_oldest_messages_give_way(self) -> None:
-        many = [message("completed", f"m{n}") for n in range(partial_messages.MAX_STORED + 10)]
+        many = [message("completed", f"m{n}") for n in range(MAX_STORED + 10)]
         _, reader = read(many)
         assert repeated_messages(reader, many[-1], many[50], many[0]) == ["m0"]
 
     def test_messages_that_never_end_are_no_exception(self) -> None:
-        many = [message(identifier=f"m{n}") for n in range(partial_messages.MAX_STORED + 10)]
+        many = [message(identifier=f"m{n}") for n in range(MAX_STORED + 10)]
         _, reader = read(many)
         assert repeated_messages(reader, many[-1], many[0]) == ["m0"]
 
     def test_the_oldest_parts_give_way(self) -> None:
-        pieces = [delta("a", index) for index in range(partial_messages.MAX_PARTS + 5)]
+        pieces = [delta("a", index) for index in range(MAX_PARTS + 5)]
         events, reader = read([message(), *pieces])
         assert sum(isinstance(event, Content) for event in events) == len(pieces)
         # What is forgotten is shown once more, which replaces what was there.
@@ -696,7 +697,7 @@ class TestLimits:
             for n in range(30)
             for payload in (
                 message(identifier=f"m{n}"),
-                *(delta("a", index, f"m{n}") for index in range(partial_messages.MAX_PARTS)),
+                *(delta("a", index, f"m{n}") for index in range(MAX_PARTS)),
             )
         ]
         _, reader = read(stream)

@@ -8,7 +8,8 @@ import jsonschema
 import pytest
 
 from playground.protocols import registry, schemas
-from playground.protocols.agent_api import new_request, requests
+from playground.protocols.agent_api import requests
+from playground.protocols.agent_api.requests import new_request
 from playground.protocols.events import ToolCall
 from playground.protocols.exchange import RequestProblem, Target
 from tests.support.agent_api_examples import REQUEST
