@@ -5,8 +5,8 @@ reader applies to old runs as well.
 
 The *document* that paths of expectations and captures look into is the response as one JSON value.
 It is assembled from the events, so it is the same for a stream and for a single body, over HTTP and
-over MCP: its members are described in `playground.protocols.nlweb.documents` and
-`playground.protocols.agent_api.reader`.
+over MCP: its members are described at the assemblers of `playground.protocols.nlweb.reader`
+and `playground.protocols.agent_api.reader`.
 """
 
 from __future__ import annotations

@@ -17,12 +17,8 @@ from playground.protocols.agent_api import form as agent_api_form
 from playground.protocols.agent_api import requests as agent_api
 from playground.protocols.agent_api.reader import AgentAPIReader, ResponseAssembler
 from playground.protocols.calls import HttpCall
+from playground.protocols.chat_completions import reader as chat_reader
 from playground.protocols.chat_completions import requests as chat
-from playground.protocols.chat_completions.documents import (
-    ResponseAssembler as CompletionAssembler,
-)
-from playground.protocols.chat_completions.reader import ChatCompletionsReader
-from playground.protocols.chat_completions.reader import is_message as is_completion
 from playground.protocols.events import ToolCall
 from playground.protocols.exchange import (
     Assembler,
@@ -32,7 +28,7 @@ from playground.protocols.exchange import (
     Target,
     Version,
 )
-from playground.protocols.nlweb.documents import AnswerAssembler
+from playground.protocols.nlweb.reader import AnswerAssembler
 from playground.protocols.request_form import FormSection
 
 #: The protocol of runs that do an action. Not in the tables: an action's request document is
@@ -318,8 +314,8 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
         ),
         new_request=chat.new_request,
         validate_request=chat.validate_request,
-        reader=ChatCompletionsReader,
-        assembler=CompletionAssembler,
+        reader=chat_reader.ChatCompletionsReader,
+        assembler=chat_reader.ResponseAssembler,
         operation=lambda document: "",
         follow_up_document=chat.follow_up_document,
         request_text=chat.text_of_request,
@@ -330,7 +326,7 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
         with_messages=chat.with_messages,
         wants_stream=chat.wants_stream,
         is_request=chat.is_request,
-        is_message=is_completion,
+        is_message=chat_reader.is_message,
         response_name="a chat completion",
         agent_name="a Chat Completions server",
         about="Messages to a language model, with the whole conversation in each request. The "

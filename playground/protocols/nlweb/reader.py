@@ -8,15 +8,18 @@ nothing raises.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from playground.protocols import error_documents, json_decoder
 from playground.protocols.events import (
     Completed,
+    Elicitation,
     Event,
+    Failure,
     Note,
     Outcome,
+    Promise,
     Result,
     Started,
     Text,
@@ -25,7 +28,91 @@ from playground.protocols.events import (
 )
 from playground.protocols.nlweb import content, legacy, versions
 from playground.protocols.nlweb.content import Payload
-from playground.protocols.nlweb.outcome import OutcomeReader, announced_by
+
+# --- outcome ----------------------------------------------------------------------------------
+#
+# Two sources: the outcome that the agent *announced* (`response_type` in a meta block) and the
+# outcome that was *seen* (results, questions, a promise, an error). The seen outcome takes
+# precedence; an announcement counts only once the response is complete, for an answer without
+# results.
+
+_BY_NAME = {outcome.value: outcome for outcome in Outcome if outcome is not Outcome.NONE}
+
+#: The outcome of an event. An error may be recoverable (0.55 section 6.1), so results and text
+#: that follow it change the outcome to an answer.
+_SEEN: Mapping[type[Event], Outcome] = {
+    Result: Outcome.ANSWER,
+    Text: Outcome.ANSWER,
+    Elicitation: Outcome.ELICITATION,
+    Promise: Outcome.PROMISE,
+    Failure: Outcome.FAILURE,
+}
+_INTERMEDIATE = (Outcome.ELICITATION, Outcome.PROMISE)
+
+
+def announced_by(meta: Mapping[str, Any]) -> Outcome:
+    """Return the `response_type` of a meta block, in any capitalisation; NONE without one."""
+    name = meta.get("response_type")
+    return _BY_NAME.get(name.strip().lower(), Outcome.NONE) if type(name) is str else Outcome.NONE
+
+
+class OutcomeReader:
+    """Reads the outcome and the session context of one response from its events."""
+
+    def __init__(self) -> None:
+        self.announced = Outcome.NONE
+        self.session_context: Mapping[str, Any] | None = None
+        self._seen = Outcome.NONE
+        self._settled = False
+
+    @property
+    def outcome(self) -> Outcome:
+        if self._seen is not Outcome.NONE:
+            return self._seen
+        return self.announced if self._settled else Outcome.NONE
+
+    def meta(self, meta: Mapping[str, Any]) -> None:
+        """Add a meta block: the announced outcome and the session context."""
+        if (announced := announced_by(meta)) is not Outcome.NONE:
+            self.announced = announced
+        context = meta.get("session_context")
+        if isinstance(context, dict):
+            self.session_context = context
+
+    def event(self, event: Event) -> None:
+        if isinstance(event, Completed):
+            self._complete(event)
+            return
+        seen = _SEEN.get(type(event), Outcome.NONE)
+        # A text beside a question or a promise does not change the outcome.
+        beside = isinstance(event, Text) and self._seen in _INTERMEDIATE
+        if seen is not Outcome.NONE and not beside:
+            self._seen = seen
+
+    def settle(self, default: Outcome = Outcome.NONE) -> None:
+        """Note that the response is complete: the announced outcome counts, or else `default`."""
+        self._settled = True
+        if self.announced is Outcome.NONE:
+            self.announced = default
+
+    def document(self) -> None:
+        """Note that a whole response was read: an announced failure is the outcome.
+
+        An announced answer does not: an error without results is a failure.
+        """
+        self._settled = True
+        if self.announced is Outcome.FAILURE:
+            self._seen = Outcome.FAILURE
+
+    def _complete(self, event: Completed) -> None:
+        """Add the end of the response, whose outcome takes precedence over an earlier failure."""
+        self._settled = True
+        final = announced_by(event.meta)
+        if final is Outcome.FAILURE or (final is Outcome.ANSWER and self._seen is Outcome.FAILURE):
+            self._seen = final
+
+
+# --- reader -----------------------------------------------------------------------------------
 
 #: Members of a stream message that are not metadata even if the metadata is the payload itself.
 _NOT_META = frozenset({*content.PARTS, "index", "item", "_meta", "meta"})
@@ -319,3 +406,121 @@ def _members(seq: int, payload: Payload) -> list[Event]:
 
 def _not_an_object(seq: int, name: str, payload: Any) -> list[Event]:
     return [Unknown(seq, name, payload, "The data is JSON, but not an object.")]
+
+
+# --- the response as one document -------------------------------------------------------------
+
+#: Members of a text with its type and value, and those of the message that holds it.
+_NO_EXTRAS = frozenset(
+    {"type", "Type", "text", "Text", "delta", "_meta", "content", "message_type", "query_id"}
+)
+
+
+class AnswerAssembler:
+    """Puts the events of one response together into one document, whole or streamed.
+
+    The shape is that of a whole response of the specification (0.55 section 4). A stream with the
+    same content, a response over MCP and a legacy response become the same document:
+
+    `_meta`        all metadata, later members replace earlier ones; `{}` if there was none
+    `results`      the items, in the order of their `index`, those without one last in stream
+                   order, including members that a format adds (`structuredData`); present, maybe
+                   empty, if there is a result or the outcome is an answer
+    `content`      texts beside the results: `[{"type": "text", "text": "…"}]`, pieces joined
+    `elicitation`  the agent's questions, verbatim
+    `promise`      the promise, verbatim
+    others         members that no version defines, if they are objects or arrays
+    `error`        the failure: `code`, `message`, `details`; the last one if there were several
+
+    Empty members are omitted. A response that is not NLWeb is the JSON or the text that it is.
+    """
+
+    def __init__(self) -> None:
+        self._meta: dict[str, Any] = {}
+        self._results: list[Result] = []
+        self._content: list[_PartialText] = []
+        #: `elicitation`, `promise` and `error`, where there are any.
+        self._parts: dict[str, Any] = {}
+        self._unknown: list[Any] = []
+
+    def add(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self._add(event)
+
+    def _add(self, event: Event) -> None:
+        match event:
+            case Result():
+                self._results.append(event)
+            case Text():
+                self._text(event)
+            case Started() | Completed():
+                self._meta.update(event.meta)
+            case Note(name="_meta", data={"_meta": dict() as meta}):
+                self._meta.update(meta)
+            case Elicitation(text=text, raw=raw):
+                self._parts["elicitation"] = _object(raw, {"text": text, "questions": raw})
+            case Promise(token=token, raw=raw):
+                self._parts["promise"] = _object(raw, {"token": token})
+            case Failure():
+                self._parts["error"] = _error(event)
+            case Unknown(name=name, data=data, reason=""):
+                self._parts[name] = data  # A member that no version defines.
+            case Unknown(data=data):
+                self._unknown.append(data)
+
+    def document(self, outcome: str, session_context: Mapping[str, Any] | None = None) -> Any:
+        """Return the document of the events that were added, None if there were none.
+
+        `session_context` is what the agent returned in any member.
+        """
+        meta = dict(self._meta)
+        if session_context is not None:
+            meta["session_context"] = session_context
+        found: dict[str, Any] = {"_meta": meta}
+        if self._results or outcome == "answer":
+            ordered = sorted(self._results, key=lambda each: (each.index is None, each.index or 0))
+            found["results"] = [each.item for each in ordered]
+        if self._content:
+            found["content"] = [text.to_json() for text in self._content]
+        found |= self._parts
+        if found == {"_meta": {}}:
+            return self._unknown[0] if self._unknown else None
+        return found
+
+    def _text(self, event: Text) -> None:
+        if isinstance(event.raw, str) and event.kind == "summary":
+            return  # It is in the metadata (0.54 HTTP examples, section 2).
+        last = self._content[-1] if self._content else None
+        if event.delta and last is not None and last.kind == event.kind:
+            last.pieces.append(event.text)
+        else:
+            self._content.append(_PartialText(event))
+
+
+class _PartialText:
+    """One text that is received in pieces."""
+
+    def __init__(self, event: Text) -> None:
+        self.kind = event.kind
+        self.pieces = [event.text]
+        raw = event.raw if isinstance(event.raw, Mapping) else {}
+        left_out = {*_NO_EXTRAS, event.kind}
+        self._extras = {name: value for name, value in raw.items() if name not in left_out}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the text as a part of `content`."""
+        return {"type": self.kind, "text": "".join(self.pieces), **self._extras}
+
+
+def _object(raw: Any, fallback: dict[str, Any]) -> Any:
+    """Return what the agent sent if that is an object, otherwise what was read in it."""
+    if not isinstance(raw, Mapping):
+        return {name: value for name, value in fallback.items() if value}
+    return {name: value for name, value in raw.items() if name != "_meta"}
+
+
+def _error(event: Failure) -> Any:
+    read = {"code": event.code, "message": event.message}
+    kept = _object(event.raw, read)
+    # An error may have other member names than those of the specification.
+    return {**{name: value for name, value in read.items() if value}, **kept}
