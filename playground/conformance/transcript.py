@@ -12,8 +12,9 @@ from playground.conformance.earlier import NOTHING_EARLIER, EarlierResponses
 from playground.conformance.rule_input import MAX_PARTS, Location, RuleInput, resolve_prefix
 from playground.protocols import sse
 from playground.protocols.events import Event, Outcome, Result, Unknown
-from playground.protocols.nlweb import NLWebReader, versions
+from playground.protocols.nlweb import versions
 from playground.protocols.nlweb.content import PARTS
+from playground.protocols.nlweb.reader import NLWebReader
 from playground.protocols.nlweb.versions import RESPONSE_FORMATS
 from playground.protocols.response import Message, Response, request_headers
 

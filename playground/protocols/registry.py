@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from playground.protocols import actions, http, mcp, nlweb, raw
+from playground.protocols import actions, http, mcp, raw
 from playground.protocols.agent_api import form as agent_api_form
 from playground.protocols.agent_api import requests as agent_api
 from playground.protocols.agent_api.reader import AgentAPIReader, ResponseAssembler
@@ -28,7 +28,11 @@ from playground.protocols.exchange import (
     Target,
     Version,
 )
-from playground.protocols.nlweb.reader import AnswerAssembler
+from playground.protocols.nlweb import form as nlweb_form
+from playground.protocols.nlweb import requests as nlweb
+from playground.protocols.nlweb.legacy import mask_block
+from playground.protocols.nlweb.reader import AnswerAssembler, NLWebReader
+from playground.protocols.nlweb.versions import SUPPORTED_VERSIONS
 from playground.protocols.request_form import FormSection
 
 #: The protocol of runs that do an action. Not in the tables: an action's request document is
@@ -196,7 +200,7 @@ class ProtocolSpec:
 PROTOCOLS: Mapping[str, ProtocolSpec] = {
     "nlweb": ProtocolSpec(
         label="NLWeb",
-        versions=nlweb.SUPPORTED_VERSIONS,
+        versions=SUPPORTED_VERSIONS,
         bindings=("http", "mcp"),
         operations=(
             Operation(
@@ -218,7 +222,7 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
         ),
         new_request=nlweb.new_request,
         validate_request=nlweb.validate_request,
-        reader=nlweb.NLWebReader,
+        reader=NLWebReader,
         operation=nlweb.operation,
         await_request=nlweb.new_await,
         follow_up_document=nlweb.follow_up_document,
@@ -230,13 +234,13 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
         session_context=nlweb.session_context,
         with_session_context=nlweb.with_session_context,
         wants_stream=nlweb.wants_stream,
-        mask=nlweb.mask_block,
+        mask=mask_block,
         http_call=nlweb.http_call,
         response_name="an NLWeb response",
         agent_name="an NLWeb agent",
         about="Questions in natural language. The response is one document or a stream of events: "
         "results, questions to the user, a promise or a failure.",
-        form=lambda: nlweb.FORM,
+        form=lambda: nlweb_form.FORM,
         url_help={
             "http": "Base URL, or full URL ending in /ask.",
             "mcp": "URL of the MCP endpoint, often ending in /mcp.",

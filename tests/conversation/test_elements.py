@@ -15,7 +15,7 @@ from playground.conversation.entries import ELEMENTS, Element, Entry, Shown
 from playground.conversation.thread import Thread
 from playground.protocols import events as ev
 from playground.protocols import registry
-from playground.protocols.nlweb import NLWebReader
+from playground.protocols.nlweb.reader import NLWebReader
 from tests.cases import ask
 from tests.support.run_page import Viewer, entries, part, result_of, shared, streamed, words
 

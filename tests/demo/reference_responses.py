@@ -20,15 +20,16 @@ from playground.demo import corpus
 from playground.demo.corpus import Corpus
 from playground.demo.examples import GROUPS
 from playground.demo.guides import GUIDES
-from playground.protocols import nlweb, registry, sse
+from playground.protocols import registry, sse
 from playground.protocols.explanations import schema_of_response
 from playground.protocols.json_pointer import escape
+from playground.protocols.nlweb.versions import VERSIONS
 
 
 def requests() -> Iterator[tuple[str, str, str, dict[str, Any]]]:
     """Agent, protocol, version and document of each request of the demo page."""
     documents = [dict(example.request) for group in GROUPS for example in group.examples]
-    for version in (each.name for each in nlweb.VERSIONS):
+    for version in (each.name for each in VERSIONS):
         for document in documents:
             if document.get("meta", {}).get("version", version) == version:
                 yield "demo", "nlweb", version, registry.of("nlweb").with_version(document, version)

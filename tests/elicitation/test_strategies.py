@@ -24,7 +24,8 @@ from playground.elicitation.strategies import (
 )
 from playground.protocols import lenient
 from playground.protocols.events import Elicitation, Question
-from playground.protocols.nlweb import content, validate_request
+from playground.protocols.nlweb import content
+from playground.protocols.nlweb.requests import validate_request
 from tests.support.json_values import TEXTS, objects, values
 
 REQUEST = {

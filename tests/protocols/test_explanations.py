@@ -19,7 +19,7 @@ from playground.conversation import cards
 from playground.demo.a2a.skills import SKILLS
 from playground.demo.mcp.tools import TOOLS
 from playground.models.runs import RunState
-from playground.protocols import events, nlweb, registry, schemas
+from playground.protocols import events, registry, schemas
 from playground.protocols.a2a.reader import STATES
 from playground.protocols.agent_api import constants, parts
 from playground.protocols.explanations import (
@@ -32,7 +32,7 @@ from playground.protocols.json_pointer import pointer_of
 from playground.protocols.jsonrpc import EXPLAINED
 from playground.protocols.mcp.elicitation import ACTIONS
 from playground.protocols.nlweb import legacy
-from playground.protocols.nlweb.versions import RESPONSE_FORMATS, RESPONSE_TYPES
+from playground.protocols.nlweb.versions import RESPONSE_FORMATS, RESPONSE_TYPES, VERSIONS
 from tests import strings
 
 ACTION: dict[str, Any] = {"protocol": "HTTP", "method": "POST"}
@@ -457,14 +457,14 @@ A2A_STATES = [
 
 def traits(name: str) -> list[tuple[str, tuple[str, ...]]]:
     """Return a trait of each version of NLWeb."""
-    return [(version.name, version.traits[name]) for version in nlweb.VERSIONS]
+    return [(version.name, version.traits[name]) for version in VERSIONS]
 
 
 #: Closed lists of the code: each value has a meaning at this place.
 LISTS: list[tuple[str, str, str, str, Any]] = [
     *(
         ("nlweb", version.name, *place)
-        for version in nlweb.VERSIONS
+        for version in VERSIONS
         for place in (
             ("response", "/_meta/response_type", RESPONSE_TYPES),
             ("response-meta", "/response_format", RESPONSE_FORMATS),

@@ -10,10 +10,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from playground.protocols import nlweb, schemas
+from playground.protocols import schemas
+from playground.protocols.nlweb import versions
 from tests.support.agent_api_examples import REQUEST, STREAMS
 
-VERSIONS = [version.name for version in nlweb.VERSIONS]
+VERSIONS = [version.name for version in versions.VERSIONS]
 ALL = [(version, name) for version in VERSIONS for name in schemas.names("nlweb", version)]
 
 
@@ -64,7 +65,7 @@ class TestFiles:
 
     @pytest.mark.parametrize("version", VERSIONS)
     def test_there_is_one_for_every_stream_event(self, version: str) -> None:
-        (row,) = (row for row in nlweb.VERSIONS if row.name == version)
+        (row,) = (row for row in versions.VERSIONS if row.name == version)
         found = {n.removeprefix("event-") for n in schemas.names("nlweb", version) if "event-" in n}
         assert found == set(row.traits["stream_events"])
 

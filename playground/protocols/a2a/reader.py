@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from playground.protocols import lenient, nlweb
+from playground.protocols import lenient
 from playground.protocols.events import (
     Completed,
     Constraints,
@@ -37,6 +37,7 @@ from playground.protocols.events import (
 )
 from playground.protocols.jsonrpc import Error
 from playground.protocols.media import media_of
+from playground.protocols.nlweb.reader import NLWebReader
 
 # --- states of a task -------------------------------------------------------------------------
 #
@@ -148,7 +149,7 @@ def _data(seq: int, value: Any) -> list[Event]:
     Elicitations and promises of NLWeb cannot be answered over A2A, so they stay data.
     """
     if isinstance(value, dict) and not _NLWEB_MEMBERS.isdisjoint(value) and "_meta" in value:
-        events = nlweb.NLWebReader("0.55").document(seq, value)
+        events = NLWebReader("0.55").document(seq, value)
         if not any(isinstance(event, Elicitation | Promise | Unknown) for event in events):
             return events
     return [Result(seq, value)]
@@ -221,7 +222,7 @@ def _form(seq: int, message: Any) -> Elicitation | None:
     for part in parts_of(message):
         value = part.get("data") if isinstance(part, Mapping) else None
         if isinstance(value, dict) and "elicitation" in value:
-            for event in nlweb.NLWebReader("0.55").document(seq, value):
+            for event in NLWebReader("0.55").document(seq, value):
                 if isinstance(event, Elicitation) and event.questions:
                     return event
     return None

@@ -16,7 +16,8 @@ from playground.protocols import lenient, registry, unreadable
 from playground.protocols.exchange import Target
 from playground.protocols.mcp.results import document_of
 from playground.protocols.mcp.versions import STATELESS_VERSION
-from playground.protocols.nlweb import VERSIONS, content, failures, legacy
+from playground.protocols.nlweb import content, failures, legacy
+from playground.protocols.nlweb.versions import VERSIONS
 from playground.protocols.registry import ProtocolSpec
 
 #: A kind is a protocol over HTTP, or a binding where that is another.

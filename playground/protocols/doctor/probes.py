@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit, urlunsplit
 
-from playground.protocols import http, nlweb, registry
+from playground.protocols import http, registry
 from playground.protocols.a2a.card import card_call, well_known
 from playground.protocols.calls import HttpCall
 from playground.protocols.doctor.detection import A2A, AGENT_API, MCP, NLWEB, kind_of, kinds
@@ -21,6 +21,8 @@ from playground.protocols.mcp import messages as mcp
 from playground.protocols.mcp.handshake import DISCOVERY_LIMIT
 from playground.protocols.mcp.responses import OLD_TRANSPORT_STATUSES
 from playground.protocols.mcp.versions import OFFERED_VERSION, STATELESS_VERSION
+from playground.protocols.nlweb import requests as nlweb
+from playground.protocols.nlweb.versions import SUPPORTED_VERSIONS, VERSIONS
 from playground.protocols.origins import base_path
 from playground.protocols.unreadable import DENIALS
 
@@ -103,7 +105,7 @@ def _ask(target: Target, version: str, *, streaming: bool) -> HttpCall:
 
 
 def _own_version(target: Target) -> str:
-    known = [version.name for version in nlweb.SUPPORTED_VERSIONS]
+    known = [version.name for version in SUPPORTED_VERSIONS]
     is_known = target.protocol == "nlweb" and target.version in known
     return target.version if is_known else known[-1]
 
@@ -113,7 +115,7 @@ def _ask_as_configured(target: Target, _: EvidenceByCall) -> HttpCall:
 
 
 def _ask_otherwise(target: Target, _: EvidenceByCall) -> HttpCall:
-    other = nlweb.VERSIONS[-1].name if _is_legacy(target) else "legacy"
+    other = VERSIONS[-1].name if _is_legacy(target) else "legacy"
     return _ask(target, other, streaming=other == "legacy")
 
 

@@ -21,7 +21,7 @@ from playground.protocols.diff import (
     compare,
     compare_documents,
 )
-from playground.protocols.nlweb import NLWebReader
+from playground.protocols.nlweb.reader import NLWebReader
 from tests.support.json_values import values
 from tests.support.strategies import events as any_events
 from tests.support.strategies import json_values

@@ -6,12 +6,13 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from playground.protocols import mcp, nlweb
+from playground.protocols import mcp
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Target
 from playground.protocols.frames import FrameKind
 from playground.protocols.mcp import McpExchange
 from playground.protocols.mcp.versions import STATELESS_VERSION
+from playground.protocols.nlweb.reader import NLWebReader
 from tests.support.playbook import Playbook
 
 URL = "http://agent.example.com/mcp"
@@ -36,7 +37,7 @@ def new_exchange(
     """Return an exchange for a request of NLWeb 0.55; `fields` are those of its target."""
     depth = fields.pop("max_depth", 100)
     target = Target(URL, binding="mcp", **fields)
-    reader: Callable[[], Any] = lambda: nlweb.NLWebReader(target.version)  # noqa: E731
+    reader: Callable[[], Any] = lambda: NLWebReader(target.version)  # noqa: E731
     return mcp.exchange(target, operation, document or DOCUMENT, reader, max_depth=depth)
 
 

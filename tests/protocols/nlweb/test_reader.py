@@ -24,7 +24,7 @@ from playground.protocols.events import (
     Unknown,
 )
 from playground.protocols.json_pointer import resolve
-from playground.protocols.nlweb import NLWebReader
+from playground.protocols.nlweb.reader import NLWebReader
 from tests.support.nlweb_values import EVENT_NAMES, OBJECTS, VALUES
 
 META = {"response_type": "answer", "version": "0.55"}
