@@ -37,19 +37,10 @@ from playground.models.conversations import ancestors
 from playground.models.rows import owner_of
 from playground.protocols import lenient, registry
 from playground.protocols.a2a import card as a2a
-from playground.protocols.actions import (
-    UNSET,
-    Action,
-    ActionPlan,
-    ServerInfo,
-    Unset,
-    actions_of,
-    endpoints,
-    plan,
-    servers,
-)
-from playground.protocols.actions.bindings import BINDINGS
-from playground.protocols.actions.extract import A2A, HTTP, MCP, attribute_text
+from playground.protocols.actions import servers
+from playground.protocols.actions.bindings import BINDINGS, plan
+from playground.protocols.actions.extract import A2A, HTTP, MCP, Action, actions_of, attribute_text
+from playground.protocols.actions.plans import UNSET, ActionPlan, ServerInfo, Unset, url_error
 from playground.protocols.actions.servers import tools_of
 from playground.protocols.actions.tool_form import PREFIX, ToolControl, arguments_of, controls_of
 from playground.protocols.calls import HttpCall
@@ -633,7 +624,7 @@ def _prepare_probe(
         raise Http404
     url = panel.plan.url if panel.protocol == MCP else panel.identifier
     # A description is as large as the server wants.
-    if refusal := endpoints.url_error(url) or room_problem(request, is_begun=True):
+    if refusal := url_error(url) or room_problem(request, is_begun=True):
         context = _context(request, panel, probe_error=refusal)
         return render(request, "conversation/actions.html#server_loaded", context)
     prepared = panel.prepared

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from playground.protocols import actions, http, mcp, raw
+from playground.protocols import http, mcp, raw
+from playground.protocols.actions import bindings as actions
 from playground.protocols.agent_api import form as agent_api_form
 from playground.protocols.agent_api import requests as agent_api
 from playground.protocols.agent_api.reader import AgentAPIReader, ResponseAssembler

@@ -16,7 +16,10 @@ from playground.engine.calls import probe
 from playground.engine.request import PreparedRequest, action_request
 from playground.models import Agent, Run, RunKind, RunState
 from playground.protocols.a2a.reader import resume_of
-from playground.protocols.actions import ServerInfo, actions_of, plan, servers
+from playground.protocols.actions import servers
+from playground.protocols.actions.bindings import plan
+from playground.protocols.actions.extract import actions_of
+from playground.protocols.actions.plans import ServerInfo
 from playground.protocols.events import (
     Content,
     Elicitation,

@@ -15,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols import mcp, registry
-from playground.protocols.actions import ServerInfo, actions_of, plan
+from playground.protocols.actions.bindings import plan
+from playground.protocols.actions.extract import actions_of
+from playground.protocols.actions.plans import ServerInfo
 from playground.protocols.events import Event, Outcome
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import Frame, FrameKind

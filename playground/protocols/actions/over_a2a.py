@@ -13,9 +13,15 @@ from typing import Any
 from playground.protocols.a2a.card import AgentCard, read_card, url_at
 from playground.protocols.a2a.exchange import A2AExchange
 from playground.protocols.a2a.messages import OutgoingMessage, send_call
-from playground.protocols.actions import endpoints
 from playground.protocols.actions.extract import A2A, Action, attribute_text, missing_attributes
-from playground.protocols.actions.plans import UNSET, ActionPlan, Headers, ServerInfo, Unset
+from playground.protocols.actions.plans import (
+    UNSET,
+    ActionPlan,
+    Headers,
+    ServerInfo,
+    Unset,
+    url_error,
+)
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Target
 
@@ -70,7 +76,7 @@ def error(request: Mapping[str, Any]) -> str | None:
     """See `playground.protocols.actions.bindings.ActionBinding`."""
     if not all(isinstance(request.get(name), str) for name in _STRINGS) or "message" not in request:
         return "This is not a request of an A2A action."
-    return endpoints.url_error(request["agent_url"]) or endpoints.url_error(request["url"])
+    return url_error(request["agent_url"]) or url_error(request["url"])
 
 
 def _outgoing_message(request: Mapping[str, Any], target: Target) -> OutgoingMessage:
@@ -96,7 +102,7 @@ def _call(request: Mapping[str, Any], card: AgentCard | None, headers: Headers) 
 
 
 def _errors(agent_url: str, card: AgentCard | None, url: str) -> list[str]:
-    errors = [endpoints.url_error(agent_url)] if agent_url else []
+    errors = [url_error(agent_url)] if agent_url else []
     if card is not None:
-        errors.append(endpoints.url_error(url) if url else card.problems[0])
+        errors.append(url_error(url) if url else card.problems[0])
     return list(dict.fromkeys(filter(None, errors)))

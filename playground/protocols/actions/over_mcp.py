@@ -10,9 +10,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from playground.protocols import mcp
-from playground.protocols.actions import endpoints
 from playground.protocols.actions.extract import MCP, Action, attribute_text, missing_attributes
-from playground.protocols.actions.plans import UNSET, ActionPlan, Headers, ServerInfo, Unset
+from playground.protocols.actions.plans import (
+    UNSET,
+    ActionPlan,
+    Headers,
+    ServerInfo,
+    Unset,
+    url_error,
+)
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.mcp import messages
 
@@ -27,11 +33,11 @@ def plan(
     given = action.raw.get("arguments") if params is UNSET else params
     server, tool = attribute_text(action, "server"), attribute_text(action, "tool")
     # An identifier may be a URL nevertheless.
-    url = server_info.url or (server if endpoints.url_error(server) is None else "")
+    url = server_info.url or (server if url_error(server) is None else "")
     arguments = {} if given is None else given
     missing = missing_attributes(action, "server", "tool")
     wrong = [] if isinstance(arguments, Mapping) else ["Tool arguments must be a JSON object."]
-    unusable = endpoints.url_error(url) if url else None
+    unusable = url_error(url) if url else None
     errors = (*missing, *wrong, *filter(None, [unusable]))
     call = messages.post_message(
         Target(url, headers=tuple(headers)), messages.call_tool(_PLANNED_ID, tool, arguments)
@@ -71,4 +77,4 @@ def error(request: Mapping[str, Any]) -> str | None:
     has_strings = all(isinstance(request.get(name), str) for name in ("url", "tool"))
     if not has_strings or not isinstance(request.get("arguments"), Mapping):
         return "This is not a request of an MCP action."
-    return endpoints.url_error(request["url"])
+    return url_error(request["url"])

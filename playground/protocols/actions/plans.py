@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlsplit
 
-from playground.protocols.origins import origin_of
+from playground.protocols.origins import MAX_URL, origin_of
 
 Headers = Sequence[tuple[str, str]]
 
@@ -69,3 +71,31 @@ class ActionPlan:
     def origin(self) -> str:
         """Scheme, host and port of the URL, "" if it is none."""
         return origin_of(self.url)
+
+
+#: URL parsers differ over these characters, so the host would be ambiguous.
+FORBIDDEN_IN_URL = re.compile(r"[\x00-\x20\x7f-\xa0\\\ud800-\udfff]|\s")
+
+
+def url_error(url: str) -> str | None:
+    """Return why a URL cannot be called, as a sentence; None if it can.
+
+    Addresses that a host name resolves to are checked by the outbound policy.
+    """
+    if len(url) > MAX_URL:
+        return f"The URL is longer than {MAX_URL:,} characters."
+    if FORBIDDEN_IN_URL.search(url):
+        return "The endpoint contains a space, a backslash or a control character."
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return "The endpoint is not a valid URL."
+    if parts.scheme not in ("http", "https"):
+        shown = f", not {parts.scheme[:20]}:" if parts.scheme else ""
+        return f"The endpoint must be an http or https URL{shown}."
+    if not parts.hostname or port == 0:
+        return "The endpoint has no valid host."
+    if "@" in parts.netloc:
+        return "The endpoint must not contain a user name or password."
+    return None

@@ -12,14 +12,9 @@ from playground.models import Run
 from playground.protocols import registry
 from playground.protocols.a2a import messages
 from playground.protocols.a2a.card import read_card
-from playground.protocols.actions import (
-    BINDINGS,
-    UNSET,
-    ActionPlan,
-    ServerInfo,
-    actions_of,
-    plan,
-)
+from playground.protocols.actions.bindings import BINDINGS, plan
+from playground.protocols.actions.extract import actions_of
+from playground.protocols.actions.plans import UNSET, ActionPlan, ServerInfo
 from playground.protocols.exchange import Target
 from playground.protocols.http import USER_AGENT
 from playground.protocols.origins import MAX_URL

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from playground.protocols import registry
-from playground.protocols.actions import Action, actions_of
-from playground.protocols.actions.extract import MAX_ACTIONS, MAX_TEXT
+from playground.protocols.actions.extract import MAX_ACTIONS, MAX_TEXT, Action, actions_of
 from playground.protocols.events import Failure, Note, Outcome, Result, Text, Unknown
 from playground.protocols.exchange import Target
 from playground.protocols.frames import FrameKind
