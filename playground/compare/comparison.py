@@ -15,7 +15,7 @@ from django.utils.timezone import localtime
 from playground.conversation.status import binding_of, run_metrics, status_label, version_of
 from playground.models import Run, RunState
 from playground.protocols import registry
-from playground.protocols.diff import (
+from playground.protocols.diff.responses import (
     Comparison,
     Difference,
     OrderScope,

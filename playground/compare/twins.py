@@ -21,7 +21,7 @@ from playground.engine.preparation import available_bindings, retarget, with_new
 from playground.engine.request import PreparedRequest
 from playground.models import Agent, Run, Twin
 from playground.protocols import registry
-from playground.protocols.diff import Comparison, compare
+from playground.protocols.diff.responses import Comparison, compare
 from playground.protocols.headers import is_credential
 from playground.protocols.origins import same_origin
 

@@ -26,7 +26,7 @@ from playground.models import Agent, Run, RunKind, Twin
 from playground.models.driving import mark_interrupted
 from playground.models.history import comparison_candidates
 from playground.models.rows import owner_of
-from playground.protocols.diff import IGNORED, UNSEEN
+from playground.protocols.diff.responses import IGNORED, UNSEEN
 from playground.ui.helpers import get_current_run, is_htmx
 
 

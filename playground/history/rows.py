@@ -12,7 +12,7 @@ from django.db.models.functions import Length
 from playground.conversation.status import binding_of, version_of
 from playground.models import CollectionRun, Run, Step
 from playground.models.collection_runs import count_verdicts
-from playground.protocols.diff import Difference, compare_documents
+from playground.protocols.diff.responses import Difference, compare_documents
 from playground.ui.formatting import json_preview
 
 #: Longest request document that the sidebar compares, as stored, and most documents of a page.

@@ -39,7 +39,7 @@ from playground.engine.request import PreparedRequest, request_to
 from playground.engine.runs import create_run
 from playground.models import Agent, Run, Twin
 from playground.protocols import registry
-from playground.protocols.diff import Comparison, Difference
+from playground.protocols.diff.responses import Comparison, Difference
 from playground.protocols.text import printable_json
 from playground.ui.formatting import json_preview
 

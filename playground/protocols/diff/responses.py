@@ -10,11 +10,86 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from playground.protocols import lenient
-from playground.protocols.diff.ignored import skip_in_results, skip_outside
 from playground.protocols.diff.json_values import MISSING, ValueChange, Values, moved_items
 from playground.protocols.diff.response_parts import ResponsePart, response_parts
 from playground.protocols.events import Event
 from playground.protocols.exchange import Version
+
+# Members that differ between two equal responses to one request: ids, tokens, times
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoredMembers:
+    """Members that a comparison ignores, whatever their value."""
+
+    what: str
+    #: Names of members; case, `_` and `-` are ignored.
+    names: tuple[str, ...]
+    #: Whether inside results as well: there a `duration` may be that of a film.
+    in_results: bool = False
+
+
+#: All ignored members, in the order in which they are shown.
+IGNORED: tuple[IgnoredMembers, ...] = (
+    IgnoredMembers(
+        "Session and message ids",
+        (
+            "request_id", "query_id", "conversation_id", "session_id", "response_id",
+            "message_id", "msg_id", "call_id", "trace_id", "correlation_id", "run_id", "task_id",
+        ),
+        in_results=True,
+    ),
+    IgnoredMembers("Tokens", ("promise_token", "state_token", "request_state"), in_results=True),
+    IgnoredMembers("Tokens, outside of results", ("token", "cursor")),
+    IgnoredMembers(
+        "Timestamps, outside of results",
+        (
+            "timestamp", "time", "date", "created", "created_at", "updated_at", "started_at",
+            "completed_at", "generated_at", "expires_at", "server_time",
+        ),
+    ),
+    IgnoredMembers(
+        "Durations, outside of results",
+        (
+            "processing_time", "processing_time_ms", "response_time", "response_time_ms",
+            "duration", "duration_ms", "elapsed", "elapsed_ms", "latency", "latency_ms", "took",
+            "took_ms", "time_to_first_result", "estimated_time",
+        ),
+    ),
+    IgnoredMembers(
+        "Stream metadata, outside of results",
+        ("streaming", "total_items", "total_results", "result_count", "results_count"),
+    ),
+    IgnoredMembers(
+        "Progress and usage, outside of results", ("progress", "usage")
+    ),
+)  # fmt: skip
+
+#: What is ignored besides members, in words.
+UNSEEN: tuple[str, ...] = (
+    "order and index of results",
+    "streaming and chunking",
+    "progress, log messages, tool lists and the handshake",
+)
+
+
+def _normalize(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+_EVERYWHERE = frozenset(_normalize(name) for row in IGNORED if row.in_results for name in row.names)
+_OUTSIDE = frozenset(_normalize(name) for row in IGNORED for name in row.names)
+
+
+def _skip_in_results(name: str) -> bool:
+    return _normalize(name) in _EVERYWHERE
+
+
+def _skip_outside(name: str) -> bool:
+    return _normalize(name) in _OUTSIDE
+
+
+# Differences
 
 #: Most differences that are listed; all of them are counted.
 MAX_LISTED = 200
@@ -116,7 +191,7 @@ def compare(
     ordered = order is not OrderScope.NOWHERE
     values = {
         is_result: Values(skip, ordered=ordered, folded=folded)
-        for is_result, skip in ((True, skip_in_results), (False, skip_outside))
+        for is_result, skip in ((True, _skip_in_results), (False, _skip_outside))
     }
     sides = [response_parts(side.events, side.outcome) for side in (left, right)]
     numbered = [
@@ -143,7 +218,7 @@ def compare_documents(
     left: Any, right: Any, order: OrderScope = OrderScope.EVERYWHERE
 ) -> Comparison:
     """Return the differences of two JSON documents; those of ids and tokens are folded."""
-    values = Values(skip_in_results, ordered=order is not OrderScope.NOWHERE, folded=True)
+    values = Values(_skip_in_results, ordered=order is not OrderScope.NOWHERE, folded=True)
     listed = _DifferenceList()
     for change in values.changes(left, right):
         listed.add(_difference(change, "request", "Request"), change.ignored)

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from playground.protocols.diff import compare_documents
 from playground.protocols.diff.json_values import (
     MAX_DEPTH,
     MISSING,
     Values,
     identical,
 )
+from playground.protocols.diff.responses import compare_documents
 from playground.protocols.json_pointer import resolve
 from tests.support import json_values
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from playground.protocols import events as ev
 from playground.protocols import registry
-from playground.protocols.diff import (
+from playground.protocols.diff.responses import (
     MAX_LISTED,
     Comparison,
     OrderScope,
