@@ -49,240 +49,141 @@ def rows(found: Comparison) -> list[tuple[str, str, str, Any, Any]]:
 META = ev.Started(1, {"response_type": "Answer", "version": "0.55", "request_id": "r1"})
 DONE = ev.Completed(9, {"processing_time_ms": 12, "model": "m"})
 
+
+def session(conversation: str) -> ResponseSide:
+    context = {"list": {"conversation_id": conversation, "n": 1}}
+    return reply(ev.Started(1, {"session_context": context}))
+
+
+def content(value: Any, kind: str = "text", *, seq: int = 1, **options: Any) -> ev.Content:
+    return ev.Content(seq, HOME, "m", 0, kind, value, **options)
+
+
 #: Pairs of replies that say the same.
-SAME: list[tuple[str, ResponseSide, ResponseSide]] = [
-    ("nothing", reply(), reply()),
-    ("the order of results", results(EGGS, SOUP), results(SOUP, EGGS)),
-    ("the order of members", results(EGGS), results(dict(reversed(list(EGGS.items()))))),
-    ("a number written differently", results({"n": 1}), results({"n": 1.0})),
-    ("frames and indexes", reply(ev.Result(4, EGGS, 7)), reply(ev.Result(1, EGGS))),
-    (
-        "a text in pieces",
-        reply(ev.Text(1, "one "), ev.Text(2, "two", delta=True)),
-        reply(ev.Text(1, "one two")),
-    ),
-    (
-        "metadata first, last and late",
+SAME: dict[str, tuple[ResponseSide, ResponseSide]] = {
+    "nothing": (reply(), reply()),
+    "the order of results": (results(EGGS, SOUP), results(SOUP, EGGS)),
+    "the order of members": (results(EGGS), results(dict(reversed(list(EGGS.items()))))),
+    "a number written differently": (results({"n": 1}), results({"n": 1.0})),
+    "frames and indexes": (reply(ev.Result(4, EGGS, 7)), reply(ev.Result(1, EGGS))),
+    "a text in pieces": (
+        reply(ev.Text(1, "one "), ev.Text(2, "two", delta=True)), reply(ev.Text(1, "one two"))),
+    "metadata first, last and late": (
         reply(META, DONE),
-        reply(
-            ev.Started(1, {"response_type": "answer", "request_id": "r2"}),
-            ev.Note(2, "_meta", {"_meta": {"version": "0.55", "model": "m"}}),
-            ev.Completed(3, {"processingTimeMs": 9, "total_items": 3}),
-        ),
-    ),
-    (
-        "words of the way",
+        reply(ev.Started(1, {"response_type": "answer", "request_id": "r2"}),
+              ev.Note(2, "_meta", {"_meta": {"version": "0.55", "model": "m"}}),
+              ev.Completed(3, {"processingTimeMs": 9, "total_items": 3}))),
+    "words of the way": (
         reply(ev.Progress(1, 0.5), ev.Log(1, "info", "x"), ev.Tools(1, ()), ev.Note(1, "end")),
-        reply(),
-    ),
-    (
-        "a summary as an item, and in the metadata",
+        reply()),
+    "a summary as an item, and in the metadata": (
         reply(ev.Result(1, {"@type": "SearchSummary", "text": "In short"}), version="0.55"),
-        reply(
-            ev.Started(1, {"summary": "In short"}), ev.Text(1, "In short", kind="summary"),
-            version="0.54",
-        ),
-    ),
-    (
-        "tokens of promises",
+        reply(ev.Started(1, {"summary": "In short"}), ev.Text(1, "In short", kind="summary"),
+              version="0.54")),
+    "tokens of promises": (
         reply(ev.Promise(1, "t1", 3.0, "Working", 0.1), outcome="promise"),
-        reply(ev.Promise(1, "t2", 9.0, "Working", 0.7), outcome="promise"),
-    ),
-    (
-        "a session's volatile members at any depth",
-        reply(ev.Started(1, {"session_context": {"list": {"conversation_id": "a", "n": 1}}})),
-        reply(ev.Started(1, {"session_context": {"list": {"conversation_id": "b", "n": 1}}})),
-    ),
-    (
-        "messages in pieces, and their names",
-        reply(
-            ev.Message(1, "m1", "message", "assistant"),
-            ev.Content(2, (1, 0), "m1", 0, "text", "Good ", delta=True),
-            ev.Content(3, (1, 0), "m1", 0, "text", "day", delta=True),
-            ev.Content(4, (1, 0), "m1", 0, "text", None),
-            ev.Status(5, "response", "r1", "completed", usage={"tokens": 3}),
-        ),
-        reply(
-            ev.Message(1, "m9", "message", "assistant"),
-            ev.Content(1, (1, 0), "m9", 0, "text", "Good day"),
-            ev.Status(1, "response", "r9", "in_progress"),
-            ev.Status(1, "response", "r9", "completed"),
-        ),
-    ),
-    (
-        "parts of two kinds, and of pieces that are no texts",
-        reply(
-            ev.Content(1, (1, 0), "m", 0, "data", {"a": 1}, delta=True),
-            ev.Content(2, (1, 0), "m", 0, "text", "x"),
-            ev.Content(3, (1, 0), "m", 0, "data", {"b": 2}, delta=True),
-        ),
-        reply(
-            ev.Content(1, (1, 0), "m", 0, "text", "y"),
-            ev.Content(2, (1, 0), "m", 0, "text", "x"),
-            ev.Content(3, (1, 0), "m", 0, "data", [{"a": 1}, {"b": 2}]),
-        ),
-    ),
-    (
-        "calls and their names",
-        reply(
-            ev.ToolCall(1, (1, 0), "c1", "search", ""),
-            ev.ToolCall(2, (1, 0), "c1", "search", '{"q": "eggs", "n": 1}'),
-        ),
-        reply(ev.ToolCall(1, (1, 0), "c2", "search", {"n": 1, "q": "eggs"})),
-    ),
-]  # fmt: skip
+        reply(ev.Promise(1, "t2", 9.0, "Working", 0.7), outcome="promise")),
+    "a session's volatile members at any depth": (session("a"), session("b")),
+    "messages in pieces, and their names": (
+        reply(ev.Message(1, "m", "message", "assistant"),
+              content("Good ", delta=True), content("day", delta=True), content(None),
+              ev.Status(5, "response", "r1", "completed", usage={"tokens": 3})),
+        reply(ev.Message(1, "m9", "message", "assistant"),
+              ev.Content(1, HOME, "m9", 0, "text", "Good day"),
+              ev.Status(1, "response", "r9", "in_progress"),
+              ev.Status(1, "response", "r9", "completed"))),
+    "parts of two kinds, and of pieces that are no texts": (
+        reply(content({"a": 1}, "data", delta=True), content("x"),
+              content({"b": 2}, "data", delta=True)),
+        reply(content("y"), content("x"), content([{"a": 1}, {"b": 2}], "data"))),
+    "calls and their names": (
+        reply(ev.ToolCall(1, HOME, "c1", "search", ""),
+              ev.ToolCall(2, HOME, "c1", "search", '{"q": "eggs", "n": 1}')),
+        reply(ev.ToolCall(1, HOME, "c2", "search", {"n": 1, "q": "eggs"}))),
+}  # fmt: skip
+
+
+def asked(text: str) -> ResponseSide:
+    return reply(ev.Elicitation(1, "For whom?", (ev.Question("q", text, "free_text"),)))
+
+
+def called(arguments: str, output: str, *, output_name: str = "f") -> ResponseSide:
+    return reply(ev.ToolCall(1, HOME, "c", "f", arguments),
+                 ev.ToolOutput(1, HOME, "c", output_name, output))  # fmt: skip
+
+
+A_RECIPE, A_MOVIE = {"@type": "Recipe", "name": "A"}, {"@type": "Movie", "name": "A"}
+NAMELESS = [ev.ToolOutput(1, HOME, call, "", "x") for call in "abc"]
+REDIRECT = {"status": 301, "location": "/a"}
 
 #: Pairs of responses, and their differences.
-DIFFERENT: list[tuple[str, ResponseSide, ResponseSide, list[tuple[str, str, str, Any, Any]]]] = [
-    (
-        "outcome",
-        reply(outcome="answer"),
-        reply(outcome="failure"),
-        [("changed", "Outcome", "", "answer", "failure")],
-    ),
-    (
-        "one result more",
-        results(EGGS),
-        results(SOUP, EGGS),
-        [("added", "Recipe “Soup”", "", None, SOUP)],
-    ),
-    (
-        "one result less",
-        results(EGGS, SOUP),
-        results(EGGS),
-        [("removed", "Recipe “Soup”", "", SOUP, None)],
-    ),
-    (
-        "the same result twice",
-        results(EGGS, EGGS),
-        results(EGGS),
-        [("removed", "Recipe “Eggs” (2)", "", EGGS, None)],
-    ),
-    (
-        "a result identified by its address",
-        results(EGGS, SOUP),
-        results(SOUP, {**EGGS, "name": "Omelette"}),
-        [("changed", "Recipe “Eggs”", "/name", "Eggs", "Omelette")],
-    ),
-    (
-        "a result identified by its id",
-        results({"@id": "#1", "name": "A"}),
-        results({"@id": "#1", "name": "B"}),
-        [("changed", "Result “A”", "/name", "A", "B")],
-    ),
-    (
-        "a result identified by name and type",
-        results(SOUP),
-        results({**SOUP, "duration": "PT2H"}),
-        [("changed", "Recipe “Soup”", "/duration", "PT1H", "PT2H")],
-    ),
-    (
-        "another type, another thing",
-        results({"@type": "Recipe", "name": "A"}),
-        results({"@type": "Movie", "name": "A"}),
-        [
-            ("removed", "Recipe “A”", "", {"@type": "Recipe", "name": "A"}, None),
-            ("added", "Movie “A”", "", None, {"@type": "Movie", "name": "A"}),
-        ],
-    ),
-    (
-        "results without a name",
-        results({"x": 1}),
-        results({"x": 2}),
-        [("changed", "Result", "/x", 1, 2)],
-    ),
-    (
-        "results that are no objects",
-        results("a", 1),
-        results(1, "b"),
-        [("changed", "Result (1)", "", "a", "b")],
-    ),
-    (
-        "members that one side has",
+DIFFERENT: dict[
+    str, tuple[ResponseSide, ResponseSide, list[tuple[str, str, str, Any, Any]]]
+] = {
+    "outcome": (reply(outcome="answer"), reply(outcome="failure"),
+                [("changed", "Outcome", "", "answer", "failure")]),
+    "one result more": (results(EGGS), results(SOUP, EGGS),
+                        [("added", "Recipe “Soup”", "", None, SOUP)]),
+    "one result less": (results(EGGS, SOUP), results(EGGS),
+                        [("removed", "Recipe “Soup”", "", SOUP, None)]),
+    "the same result twice": (results(EGGS, EGGS), results(EGGS),
+                              [("removed", "Recipe “Eggs” (2)", "", EGGS, None)]),
+    "a result identified by its address": (
+        results(EGGS, SOUP), results(SOUP, {**EGGS, "name": "Omelette"}),
+        [("changed", "Recipe “Eggs”", "/name", "Eggs", "Omelette")]),
+    "a result identified by its id": (
+        results({"@id": "#1", "name": "A"}), results({"@id": "#1", "name": "B"}),
+        [("changed", "Result “A”", "/name", "A", "B")]),
+    "a result identified by name and type": (
+        results(SOUP), results({**SOUP, "duration": "PT2H"}),
+        [("changed", "Recipe “Soup”", "/duration", "PT1H", "PT2H")]),
+    "another type, another thing": (
+        results(A_RECIPE), results(A_MOVIE),
+        [("removed", "Recipe “A”", "", A_RECIPE, None), ("added", "Movie “A”", "", None, A_MOVIE)]),
+    "results without a name": (results({"x": 1}), results({"x": 2}),
+                               [("changed", "Result", "/x", 1, 2)]),
+    "results that are no objects": (results("a", 1), results(1, "b"),
+                                    [("changed", "Result (1)", "", "a", "b")]),
+    "members that one side has": (
         results({"name": "A", "gone": 1, "a/b~c": [1, 2, 3]}),
         results({"name": "A", "come": None, "a/b~c": [1, 3]}),
-        [
-            ("removed", "Result “A”", "/gone", 1, None),
-            ("removed", "Result “A”", "/a~1b~0c/1", 2, None),
-            ("added", "Result “A”", "/come", None, None),
-        ],
-    ),
-    (
-        "true is not one",
-        results({"name": "A", "x": True}),
-        results({"name": "A", "x": 1}),
-        [("changed", "Result “A”", "/x", True, 1)],
-    ),
-    (
-        "a text",
+        [("removed", "Result “A”", "/gone", 1, None),
+         ("removed", "Result “A”", "/a~1b~0c/1", 2, None),
+         ("added", "Result “A”", "/come", None, None)]),
+    "true is not one": (results({"name": "A", "x": True}), results({"name": "A", "x": 1}),
+                        [("changed", "Result “A”", "/x", True, 1)]),
+    "a text": (
         reply(ev.Text(1, "one"), ev.Text(1, "In short", kind="summary")),
         reply(ev.Text(1, "two"), ev.Text(1, "In short", kind="summary")),
-        [("changed", "Text", "", "one", "two")],
-    ),
-    (
-        "a question",
-        reply(ev.Elicitation(1, "For whom?", (ev.Question("q", "Who?", "free_text"),))),
-        reply(ev.Elicitation(1, "For whom?", (ev.Question("q", "Whom?", "free_text"),))),
-        [("changed", "The agent’s questions", "/questions/0/text", "Who?", "Whom?")],
-    ),
-    (
-        "a failure",
+        [("changed", "Text", "", "one", "two")]),
+    "a question": (asked("Who?"), asked("Whom?"),
+                   [("changed", "The agent’s questions", "/questions/0/text", "Who?", "Whom?")]),
+    "a failure": (
         reply(ev.Failure(1, "TIMEOUT", "Too late", {"timestamp": 1})),
         reply(ev.Failure(1, "TIMEOUT", "Far too late", {"timestamp": 2})),
-        [("changed", "Failure", "/message", "Too late", "Far too late")],
-    ),
-    (
-        "metadata",
-        reply(ev.Started(1, {"model": "a"})),
-        reply(ev.Completed(1, {"model": "b"})),
-        [("changed", "Metadata", "/model", "a", "b")],
-    ),
-    (
-        "what nobody knows",
-        reply(ev.Unknown(1, "ping", {"n": 1})),
-        reply(ev.Unknown(1, "ping", {"n": 2})),
-        [("changed", "Unknown “ping”", "/n", 1, 2)],
-    ),
-    (
-        "a redirect",
-        reply(ev.Note(1, "redirect", {"status": 301, "location": "/a"})),
-        reply(),
-        [("removed", "Redirect", "", {"status": 301, "location": "/a"}, None)],
-    ),
-    (
-        "a message",
-        reply(ev.Content(1, (1, 0), "m", 0, "text", "Hello")),
-        reply(ev.Content(1, (1, 0), "m", 0, "text", "Bye")),
-        [("changed", "Message", "/content/0/value", "Hello", "Bye")],
-    ),
-    (
-        "a call and its output",
-        reply(ev.ToolCall(1, HOME, "c", "f", '{"a": 1}'), ev.ToolOutput(1, HOME, "c", "f", "x")),
-        reply(ev.ToolCall(1, HOME, "c", "f", '{"a": 2}'), ev.ToolOutput(1, HOME, "c", "f", "y")),
-        [
-            ("changed", "Tool call “f”", "/a", 1, 2),
-            ("changed", "Tool output “f”", "", "x", "y"),
-        ],
-    ),
-    (
-        "an output without a name has that of its call",
-        reply(ev.ToolCall(1, HOME, "c", "f", "1"), ev.ToolOutput(1, HOME, "c", "", "x")),
-        reply(ev.ToolCall(1, HOME, "c", "f", "1"), ev.ToolOutput(1, HOME, "c", "", "y")),
-        [("changed", "Tool output “f”", "", "x", "y")],
-    ),
-    (
-        "several outputs without any name",
-        reply(*(ev.ToolOutput(1, HOME, call, "", "x") for call in "abc")),
-        reply(*(ev.ToolOutput(1, HOME, call, "", "x") for call in "ab"), ev.Unknown(1, "", 1)),
-        [
-            ("removed", "Tool output (3)", "", "x", None),
-            ("added", "Unknown", "", None, 1),
-        ],
-    ),
-]  # fmt: skip
+        [("changed", "Failure", "/message", "Too late", "Far too late")]),
+    "metadata": (reply(ev.Started(1, {"model": "a"})), reply(ev.Completed(1, {"model": "b"})),
+                 [("changed", "Metadata", "/model", "a", "b")]),
+    "what nobody knows": (
+        reply(ev.Unknown(1, "ping", {"n": 1})), reply(ev.Unknown(1, "ping", {"n": 2})),
+        [("changed", "Unknown “ping”", "/n", 1, 2)]),
+    "a redirect": (reply(ev.Note(1, "redirect", REDIRECT)), reply(),
+                   [("removed", "Redirect", "", REDIRECT, None)]),
+    "a message": (reply(content("Hello")), reply(content("Bye")),
+                  [("changed", "Message", "/content/0/value", "Hello", "Bye")]),
+    "a call and its output": (
+        called('{"a": 1}', "x"), called('{"a": 2}', "y"),
+        [("changed", "Tool call “f”", "/a", 1, 2), ("changed", "Tool output “f”", "", "x", "y")]),
+    "an output without a name has that of its call": (
+        called("1", "x", output_name=""), called("1", "y", output_name=""),
+        [("changed", "Tool output “f”", "", "x", "y")]),
+    "several outputs without any name": (
+        reply(*NAMELESS), reply(*NAMELESS[:2], ev.Unknown(1, "", 1)),
+        [("removed", "Tool output (3)", "", "x", None), ("added", "Unknown", "", None, 1)]),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("left", "right"), [row[1:] for row in SAME], ids=[r[0] for r in SAME])
+@pytest.mark.parametrize(("left", "right"), SAME.values(), ids=SAME)
 def test_replies_that_say_the_same(left: ResponseSide, right: ResponseSide) -> None:
     for ours, theirs in ((left, right), (right, left)):
         found = compare(ours, theirs)
@@ -291,9 +192,7 @@ def test_replies_that_say_the_same(left: ResponseSide, right: ResponseSide) -> N
         assert rows(found) == [version] * found.total
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "expected"), [row[1:] for row in DIFFERENT], ids=[r[0] for r in DIFFERENT]
-)
+@pytest.mark.parametrize(("left", "right", "expected"), DIFFERENT.values(), ids=DIFFERENT)
 def test_replies_that_differ(
     left: ResponseSide, right: ResponseSide, expected: list[tuple[str, str, str, Any, Any]]
 ) -> None:
@@ -457,42 +356,26 @@ def documents(
 
 
 #: Two documents, what differs where the order counts, and where it does not.
-DOCUMENTS: list[tuple[str, Any, Any, list[Any], list[Any]]] = [
-    (
-        "what has a name, moved",
-        STEPS,
-        [STEPS[2], STEPS[0], STEPS[1]],
-        [("moved", "/2", 3, 1)],
-        [],
-    ),
-    (
-        "what has a name, moved and changed",
-        {"steps": STEPS},
-        {"steps": [STEPS[1], {**STEPS[0], "n": 9}, STEPS[2]]},
+DOCUMENTS: dict[str, tuple[Any, Any, list[Any], list[Any]]] = {
+    "what has a name, moved": (
+        STEPS, [STEPS[2], STEPS[0], STEPS[1]], [("moved", "/2", 3, 1)], []),
+    "what has a name, moved and changed": (
+        {"steps": STEPS}, {"steps": [STEPS[1], {**STEPS[0], "n": 9}, STEPS[2]]},
         [("moved", "/steps/0", 1, 2), ("changed", "/steps/0/n", 1, 9)],
-        [("changed", "/steps/0/n", 1, 9)],
-    ),
-    (
-        "an address tells more than a name",
+        [("changed", "/steps/0/n", 1, 9)]),
+    "an address tells more than a name": (
         [{"url": "u1", "name": "A"}, {"url": "u2", "name": "B"}],
         [{"url": "u2", "name": "A"}, {"url": "u1", "name": "B"}],
         [("changed", "/0/name", "A", "B"), ("moved", "/0", 1, 2), ("changed", "/1/name", "B", "A")],
-        [("changed", "/0/name", "A", "B"), ("changed", "/1/name", "B", "A")],
-    ),
-    (
-        "elements in another order",
-        {"a": ["x", "y"]},
-        {"a": ["y", "x"]},
-        [("changed", "/a/0", "x", "y"), ("changed", "/a/1", "y", "x")],
-        [],
-    ),
-]  # fmt: skip
+        [("changed", "/0/name", "A", "B"), ("changed", "/1/name", "B", "A")]),
+    "elements in another order": (
+        {"a": ["x", "y"]}, {"a": ["y", "x"]},
+        [("changed", "/a/0", "x", "y"), ("changed", "/a/1", "y", "x")], []),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("left", "right", "ordered", "in_any_order"),
-    [row[1:] for row in DOCUMENTS],
-    ids=[row[0] for row in DOCUMENTS],
+    ("left", "right", "ordered", "in_any_order"), DOCUMENTS.values(), ids=DOCUMENTS
 )
 def test_documents(left: Any, right: Any, ordered: list[Any], in_any_order: list[Any]) -> None:
     assert sorted(documents(left, right), key=repr) == sorted(ordered, key=repr)
