@@ -1,4 +1,4 @@
-"""Explanations of failures: every code of NLWeb, those of other agents, and HTTP status codes.
+"""Explanations of failures: every code of NLWeb, and those of other agents.
 
 Codes of 0.54 and 0.55 (section 4.1.4 of both), those that the text and the examples use
 without listing them (`CANCELLED`, section 4.2; `INVALID_PARAMETER`, 0.54 HTTP examples,
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from email.utils import mktime_tz, parsedate_tz
 from types import MappingProxyType
 
-from playground.protocols import jsonrpc, unreadable
+from playground.protocols import jsonrpc
 from playground.protocols.problems import CodeExplanation
 
 EXPLAINED: Mapping[str, CodeExplanation] = MappingProxyType(
@@ -72,19 +72,6 @@ EXPLAINED: Mapping[str, CodeExplanation] = MappingProxyType(
     }
 )
 
-#: Meanings of HTTP status codes. The advice is that for an unreadable response.
-_STATUS_MEANINGS: Mapping[int, str] = {
-    400: "The server rejected the request as malformed.",
-    401: "Authentication required.",
-    403: "Authentication required, or access denied.",
-    404: "The server found nothing at this URL.",
-    429: "The server’s rate limit was exceeded.",
-    500: "The server failed.",
-    502: "A gateway received an invalid response from the server behind it.",
-    503: "The server is temporarily down or overloaded.",
-    504: "A gateway timed out waiting for the server behind it.",
-}
-
 _SECONDS = re.compile(r"\d{1,18}(?:\.\d{1,18})?", re.ASCII)
 
 
@@ -97,12 +84,6 @@ def explain(code: str) -> CodeExplanation | None:
         return jsonrpc.explain_code(number)
     name = code.strip().upper()
     return EXPLAINED.get(name) or jsonrpc.NAMED.get(name)
-
-
-def explain_status(status: int) -> CodeExplanation | None:
-    """Return the explanation of an HTTP status that is an error, None for all others."""
-    meaning = _STATUS_MEANINGS.get(status)
-    return CodeExplanation(meaning, unreadable.fix_for_status(status, {})) if meaning else None
 
 
 def retry_after_seconds(value: str, now: str | float) -> float | None:

@@ -4,14 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.protocols.nlweb.failures import (
-    EXPLAINED,
-    explain,
-    explain_status,
-    retry_after_seconds,
-)
+from playground.protocols.nlweb.failures import EXPLAINED, explain, retry_after_seconds
 from playground.protocols.nlweb.versions import VERSIONS
-from playground.protocols.problems import CodeExplanation
 
 DATE = "Sun, 06 Nov 1994 08:49:37 GMT"
 
@@ -53,19 +47,6 @@ def test_what_was_cancelled_need_not_have_been_a_task() -> None:
 @pytest.mark.parametrize("code", ["", "OUT_OF_EGGS", "NO RESULTS", "HTTP 404", "x" * 100_000])
 def test_an_unknown_code_is_not(code: str) -> None:
     assert explain(code) is None
-
-
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 502, 503, 504])
-def test_statuses_of_failures(status: int) -> None:
-    explanation = explain_status(status)
-    assert isinstance(explanation, CodeExplanation)
-    assert is_one_sentence(explanation.meaning)
-    assert is_one_sentence(explanation.advice)
-
-
-@pytest.mark.parametrize("status", [0, 200, 202, 302, 418, 999, -1])
-def test_other_statuses(status: int) -> None:
-    assert explain_status(status) is None
 
 
 @pytest.mark.parametrize(
