@@ -7,9 +7,9 @@ message and the completed response repeat them, and a repetition makes no event.
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from hashlib import blake2b
 from typing import Any
 
 from playground.protocols import error_documents, lenient
@@ -36,6 +36,7 @@ from playground.protocols.events import (
 #: Most parts of one message, and most messages and parts together, that are stored; the oldest
 #: are dropped, and a repetition of those is shown again.
 MAX_PARTS, MAX_STORED = 1_000, 20_000
+_DIGEST_SIZE = 16
 
 
 class PartialContent:
@@ -48,7 +49,8 @@ class PartialContent:
         self.status = ""
         #: Whether the event of its tool call or output was made.
         self.is_announced = False
-        self._hash: Any = None
+        #: Of its text or, once it is complete, its digest.
+        self._hash: blake2b | bytes | None = None
         self._pieces: list[Any] = []
 
     @property
@@ -64,8 +66,8 @@ class PartialContent:
         if type(piece) is not str:
             self._pieces.append(piece)
             return
-        if type(self._hash) is not _HASH:
-            self._hash = _new_hash()
+        if not isinstance(self._hash, blake2b):
+            self._hash = blake2b(digest_size=_DIGEST_SIZE)
         self._hash.update(piece.encode("utf-8", "surrogatepass"))
 
     def replace(self, value: Any) -> bool:
@@ -85,10 +87,7 @@ class PartialContent:
     def _current(self) -> bytes | None:
         if self._pieces:
             return _digest(self.value)
-        if type(self._hash) is _HASH:
-            found: bytes = self._hash.digest()
-            return found
-        return self._hash if type(self._hash) is bytes else None
+        return self._hash.digest() if isinstance(self._hash, blake2b) else self._hash
 
 
 class PartialMessage:
@@ -196,17 +195,7 @@ class PartialMessages:
 
 def _digest(value: Any) -> bytes:
     text = value if type(value) is str else parts.canonical(value)
-    found = _new_hash()
-    found.update(text.encode("utf-8", "surrogatepass"))
-    digest: bytes = found.digest()
-    return digest
-
-
-def _new_hash() -> Any:
-    return hashlib.blake2b(digest_size=16)
-
-
-_HASH = hashlib.blake2b
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_SIZE).digest()
 
 
 # --- reader -----------------------------------------------------------------------------------
@@ -249,19 +238,7 @@ class Messages:
             return False
         message, content = known
         content.add(text)
-        found.append(
-            Content(
-                seq,
-                message.message_ref,
-                message.id,
-                content.index,
-                "text",
-                text,
-                True,
-                "in_progress",
-                part,
-            )
-        )
+        found.append(_content_event(seq, message, content, text, "in_progress", part, delta=True))
         return True
 
     def _read_part(self, found: Events, seq: int, part: Payload) -> None:
@@ -368,7 +345,10 @@ class Messages:
                 self._finish(found, seq, message, content, message.status)
         self._errors(found, seq, message, payload)
         self._partials.settle(message)
-        if _is_new_status(known, repeated, before, message):
+        # The output of a response repeats its messages, so only a change of status counts there; a
+        # new message has its first status in its own event, so only a final status needs another.
+        is_said = message.is_open if known is None else repeated and message.status == before
+        if not is_said:
             status, ref, usage = message.status, message.message_ref, payload.get("usage")
             found.append(Status(seq, "message", message.id, status, ref, usage, payload))
 
@@ -437,19 +417,6 @@ def identifier(value: Any) -> str:
     if type(value) is str:
         return value
     return parts.canonical(value) if type(value) is int else ""
-
-
-def _is_new_status(
-    known: PartialMessage | None, repeated: bool, before: str, message: PartialMessage
-) -> bool:
-    """Return whether a message's status needs an event of its own.
-
-    The output of a response repeats its messages, so only a change of status counts there; a new
-    message has its first status in its own event, so only a final status needs another.
-    """
-    if known is None:
-        return not message.is_open
-    return not repeated or message.status != before
 
 
 def _content_event(
