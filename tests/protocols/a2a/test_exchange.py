@@ -29,7 +29,7 @@ from playground.protocols.events import (
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Problem, Stage
 from tests.protocols.a2a.conversation import AGENT, CARD_03, CARD_10, Talk, begun, capture
-from tests.support.playbook import CAPTURES, SSE, every_cut
+from tests.support.playbook import CAPTURES, SSE
 
 WELL_KNOWN = "/.well-known/agent-card.json"
 
@@ -242,14 +242,6 @@ class TestCaptures:
         assert talk.of(Result)[0].item["name"] == "Crème 🥚"
         assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
         assert talk.is_over
-
-    def test_however_the_stream_is_cut_the_events_are_the_same(self) -> None:
-        _, body = capture("v03_stream_task")
-        body = body[: body.index(b"second chunk")].replace(b"\n", b"\r\n")
-        whole = begun(CARD_03).head(200, SSE).stream([body]).end().unnumbered()
-        assert len(whole) > 4
-        for chunks in every_cut(body):
-            assert begun(CARD_03).head(200, SSE).stream(chunks).end().unnumbered() == whole
 
 
 class TestTasks:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.protocols import sse
 from playground.protocols.agent_api.constants import words
-from playground.protocols.agent_api.reader import AgentAPIReader
-from playground.protocols.events import Content, Event, Message, Outcome, ToolCall
-from tests.support.agent_api_examples import captured, delta, message, read
+from playground.protocols.events import Content, Message, Outcome, ToolCall
+from tests.support.agent_api_examples import delta, message, read
 from tests.support.json_values import objects, values
 
 NAMES = (
@@ -45,14 +42,7 @@ parts = st.fixed_dictionaries(
         "delta": st.sampled_from([True, False, None]),
         "msg_id": ids,
         "text": st.sampled_from(["a", "b", "ab", "", None, 5]),
-        "data": st.sampled_from(
-            [
-                {"call_id": "c", "name": "f", "arguments": "{"},
-                {"call_id": "c", "output": "1"},
-                [],
-                5,
-            ]
-        ),
+        "data": st.sampled_from([CALL, {"call_id": "c", "output": "1"}, [], 5]),
         "image_url": st.just("https://a.example/b.png"),
         "error": st.sampled_from([None, "No", {"code": "X"}]),
     },
@@ -147,22 +137,3 @@ def test_a_response_repeats_nothing(spoken: list[dict[str, Any]]) -> None:
     again = reader.message(99, None, json.dumps({"object": "response", "status": "completed",
                                                  "output": list(last.values())}))  # fmt: skip
     assert not [event for event in again if isinstance(event, Message)]
-
-
-@pytest.mark.parametrize("name", ["text", "plugin_call", "error_midstream"])
-@given(st.data())
-def test_splitting_a_stream_anywhere_changes_nothing(name: str, drawn: st.DataObject) -> None:
-    body = captured(name).encode()
-    whole = _read_bytes([body])
-    cuts = sorted(drawn.draw(st.sets(st.integers(0, len(body)), max_size=20)) | {0, len(body)})
-    assert _read_bytes([body[a:b] for a, b in pairwise(cuts)]) == whole
-
-
-def _read_bytes(pieces: list[bytes]) -> list[Event]:
-    reader, splitter = AgentAPIReader("1"), sse.Splitter()
-    found: list[Event] = []
-    for piece in pieces:
-        for block in splitter.feed(piece):
-            parsed = sse.parse(block.data)
-            found += reader.message(len(found) + 1, parsed.event, parsed.data)
-    return found

@@ -636,31 +636,26 @@ class TestAcceptedTasks:
         assert [type(event) for event in events] == [Status]
 
 
-class TestJoin:
-    """Values from their pieces."""
+#: Pieces of a value, and the value.
+PIECES_OF_VALUES: list[tuple[list[Any], Any]] = [
+    ([], None),
+    ([{"a": 1}], {"a": 1}),
+    (["a", "", "b"], "ab"),
+    ([{"call_id": "c", "name": "f", "arguments": '{"a', "n": 1},
+      {"call_id": "c", "name": None, "arguments": '":1}', "n": 2, "tags": [1]},
+      {"tags": [2], "more": {"x": "a"}},
+      {"more": {"x": "b"}}],
+     {"call_id": "c", "name": "f", "arguments": '{"a":1}', "n": 2, "tags": [1, 2],
+      "more": {"x": "ab"}}),
+    # They do not fit together.
+    (["a", {"b": 1}], {"b": 1}),
+    ([{"b": 1}, 5], 5),
+]  # fmt: skip
 
-    def test_of_nothing_and_of_one(self) -> None:
-        assert join([]) is None
-        assert join([{"a": 1}]) == {"a": 1}
 
-    def test_of_texts(self) -> None:
-        assert join(["a", "", "b"]) == "ab"
-
-    def test_of_objects(self) -> None:
-        pieces = [
-            {"call_id": "c", "name": "f", "arguments": '{"a', "n": 1},
-            {"call_id": "c", "name": None, "arguments": '":1}', "n": 2, "tags": [1]},
-            {"tags": [2], "more": {"x": "a"}},
-            {"more": {"x": "b"}},
-        ]
-        assert join(pieces) == {
-            "call_id": "c", "name": "f", "arguments": '{"a":1}', "n": 2, "tags": [1, 2],
-            "more": {"x": "ab"},
-        }  # fmt: skip
-
-    def test_of_what_does_not_fit_together(self) -> None:
-        assert join(["a", {"b": 1}]) == {"b": 1}
-        assert join([{"b": 1}, 5]) == 5
+@pytest.mark.parametrize(("pieces", "value"), PIECES_OF_VALUES)
+def test_a_value_from_its_pieces(pieces: list[Any], value: Any) -> None:
+    assert join(pieces) == value
 
 
 def repeated_messages(reader: AgentAPIReader, *messages: Any) -> list[str]:
