@@ -66,7 +66,7 @@ def a_run(**fields: Any) -> Run:
 
 def labels(*runs: Run) -> list[str]:
     """Return the status of runs in the history."""
-    page = read(Client().get("/history/?all=1").content.decode())
+    page = read(Client().get("/history/?all=1"))
     found = {row.attributes["data-run"]: row.select("span", class_="state")[0].words
              for row in page.select("tr", data_run=None)}  # fmt: skip
     return [found[str(run.pk)] for run in runs]
@@ -173,5 +173,5 @@ def test_a_collection_run_that_waits_for_a_worker(
 ) -> None:
     settings.WORKERS = workers
     run = CollectionRun.objects.create(name="Tour", heartbeat_at=timezone.now(), **fields)
-    text = read(Client().get(run.get_absolute_url()).content.decode()).text
+    text = read(Client().get(run.get_absolute_url())).text
     assert ("Waiting for a worker since" in text) is (waits and workers)

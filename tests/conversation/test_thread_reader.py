@@ -63,7 +63,7 @@ def test_a_later_page_of_a_flood_reads_little(django_assert_max_num_queries: Any
     flood = [[result(n) for n in range(start, start + 50)] for start in range(0, 1000, 50)]
     run = recorded([[CALL, OPEN, HEAD], *flood, [END]])
     with django_assert_max_num_queries(12):
-        page = Client().get(f"/runs/{run.pk}/results/?offset=900").content.decode()
+        page = Client().get(f"/runs/{run.pk}/results/?offset=900").text
     assert [f'id="entry-{n + 4}-0"' in page for n in (899, 900, 959, 960)] == [
         False, True, True, False,
     ]  # fmt: skip

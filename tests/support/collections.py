@@ -56,5 +56,5 @@ def url(collection: Collection, path: str = "") -> str:
 
 def names(client: Client, address: str) -> list[str]:
     """Return the slugs of the requests that a page shows, in its order."""
-    page = client.get(address).content.decode()
+    page = client.get(address).text
     return re.findall(r'data-item="request" data-slug="([^"]+)"', page)

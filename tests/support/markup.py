@@ -23,7 +23,7 @@ ENTRY_TAGS = frozenset(
 
 def one_line(response: HttpResponse) -> str:
     """Return a page with one space where it has white space, however its template breaks lines."""
-    return " ".join(response.content.decode().split())
+    return " ".join(response.text.split())
 
 
 @dataclass
@@ -120,10 +120,10 @@ class _Reader(HTMLParser):
         self.open[-1].children.append(data)
 
 
-def read(html: str) -> Element:
+def read(page: str | HttpResponse) -> Element:
     """Parse HTML; raise if it is not well formed, for instance after an injection."""
     reader = _Reader()
-    reader.feed(html)
+    reader.feed(page if isinstance(page, str) else page.text)
     reader.close()
     assert len(reader.open) == 1, f"left open: {reader.open[1:]}"
     return reader.root

@@ -19,7 +19,7 @@ def part(run: Run, path: str = "response/", **query: Any) -> Element:
     """Return a part of the run's page: the response with all its entries, or another."""
     response = Client().get(f"/runs/{run.pk}/{path}", query)
     assert response.status_code == 200, response.content
-    return read(response.content.decode())
+    return read(response)
 
 
 def words(run: Run, path: str = "response/", **query: Any) -> str:
@@ -29,7 +29,7 @@ def words(run: Run, path: str = "response/", **query: Any) -> str:
 def shared(run: Run) -> Element:
     """Return what readers of a share see: the main part of its page."""
     url = Share.objects.create(run=run).get_absolute_url()
-    html = Client().get(url).content.decode()
+    html = Client().get(url).text
     return read(html[html.index("<main") : html.index("</main>") + len("</main>")])
 
 

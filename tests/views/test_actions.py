@@ -171,7 +171,7 @@ def test_the_preview_follows_what_is_filled_in(
 ) -> None:
     run = offering(action)
     response = client.post(path(run, 0, "preview/"), fields)
-    markup = read(response.content.decode())
+    markup = read(response)
     for each in words:
         assert each in markup.words, each
     for each in absent:
@@ -182,7 +182,7 @@ def test_the_preview_follows_what_is_filled_in(
     if not is_runnable:
         answer = client.post(path(run), {**fields, "confirmed": "1"})
         assert answer.status_code == 422
-        assert not can_run(read(answer.content.decode()))
+        assert not can_run(read(answer))
     assert Run.objects.count() == 1
 
 
@@ -194,7 +194,7 @@ class TestCredentials:
         )
 
     def test_none_go_along_by_themselves(self, client: Client, agent: Agent) -> None:
-        html = client.get(path(offering(GET, agent=agent))).content.decode()
+        html = client.get(path(offering(GET, agent=agent))).text
         assert "Authorization" not in html
         assert "Send the credentials of Shop" in html
 
@@ -230,7 +230,7 @@ class TestRunning:
             run = await _offering({**GET, "endpoint": f"{server.url}/cart"})
             response = await async_client.post(path(run), headers=HTMX)
             child = await self._until_asked(server)
-        html = response.content.decode()
+        html = response.text
         assert response.status_code == 200
         assert f'id="child-{child.pk}"' in html
         assert 'id="children-entry-4-0" data-patched hx-swap-oob="true"' in html
@@ -246,7 +246,7 @@ class TestRunning:
                 response = await async_client.post(
                     path(run), {"confirmed": confirmed}, headers=HTMX
                 )
-                assert f"Send POST to <code>{server.url}/cart</code>?" in response.content.decode()
+                assert f"Send POST to <code>{server.url}/cart</code>?" in response.text
                 assert response["HX-Retarget"] == "#action-panel-entry-4-0-confirmation"
             assert await Run.objects.acount() == 1
             fields = {"confirmed": "1", "params": '{"items": ["soup"]}',
@@ -285,7 +285,7 @@ class TestRunning:
             response = await async_client.post(path(answer), {"page": str(run.pk)}, headers=HTMX)
             child = await self._until_asked(server)
         assert child.parent_id == answer.pk
-        html = response.content.decode()
+        html = response.text
         assert 'id="children-entry-4-0"' in html
         assert f'ws-connect="/ws/runs/{run.pk}/"' in html
 
@@ -295,7 +295,7 @@ class TestRunning:
         run = await _offering({**GET, "endpoint": f"http://127.0.0.1:{free_port()}/"})
         other = await _offering(GET)
         response = await async_client.post(path(run), {"page": str(other.pk)}, headers=HTMX)
-        assert f'ws-connect="/ws/runs/{run.pk}/"' in response.content.decode()
+        assert f'ws-connect="/ws/runs/{run.pk}/"' in response.text
         await self._ended()
 
 
@@ -320,9 +320,9 @@ def test_no_action_breaks_the_panel(
     run = offering(action)
     response = client.get(path(run))
     assert response.status_code == 200, response.content
-    read(response.content.decode())
+    read(response)
     shown = client.post(path(run, 0, "preview/"), {"params": text, "headers": text})
-    read(shown.content.decode())
+    read(shown)
 
 
 # Servers over MCP and A2A: their URL, loading their description, running their actions
@@ -478,7 +478,7 @@ class TestMcp:
                   "argument-1": "", "argument-2": "true",
                   "params": json.dumps(SCALE["arguments"])}  # fmt: skip
         response = client.post(path(run, 0, "preview/"), fields)
-        markup = read(response.content.decode())
+        markup = read(response)
         expected = {"extra": [1], "dish": "stew", "cold": True}
         shown = re.search(r'"arguments": (\{.*?\}) \}', text_of(response.content))
         assert shown
@@ -491,7 +491,7 @@ class TestMcp:
         run = offering(SCALE)
         fields = {"server_url": "http://kitchen.example/mcp", "via": "json",
                   "argument-0": "stew", "params": '{"dish": "pie"}'}  # fmt: skip
-        markup = read(client.post(path(run, 0, "preview/"), fields).content.decode())
+        markup = read(client.post(path(run, 0, "preview/"), fields))
         assert field(markup, "argument-0")["value"] == "pie"
         assert not [each for each in markup.elements if each.attributes.get("name") == "params"]
 
@@ -504,7 +504,7 @@ class TestMcp:
         assert "Dish is missing." in text
         assert "servings: Invalid JSON" in text
         assert "Fix the errors" in text
-        assert not can_run(read(response.content.decode()))
+        assert not can_run(read(response))
 
     @pytest.mark.database
     def test_one_users_servers_are_not_anothers(self, client: Client, settings: Any) -> None:
@@ -539,12 +539,12 @@ class TestA2A:
         text = text_of(shown.content)
         assert "Different origin: http://cook.example instead of http://asked.example" in text
         assert "Send to http://cook.example, the origin in the card" in text
-        assert not can_run(read(shown.content.decode()))
+        assert not can_run(read(shown))
         for agreed in ("", "1", "http://asked.example/"):
             response = client.post(path(run), {"confirmed_url": agreed, "confirmed": "1"})
             assert response.status_code == 422
         response = client.post(path(run, 0, "preview/"), {"confirmed_url": CARD["url"]})
-        assert can_run(read(response.content.decode()))
+        assert can_run(read(response))
         asked = client.post(path(run), {"confirmed_url": CARD["url"]})
         assert f"Send the message to {CARD['url']}?" in text_of(asked.content)
         assert Run.objects.count() == 1
@@ -555,7 +555,7 @@ class TestA2A:
         run = offering({**A2A, "agent_url": "http://asked.example/"})
         response = client.post(path(run), {"confirmed_url": url, "confirmed": "1"})
         assert response.status_code == 422
-        assert not can_run(read(response.content.decode()))
+        assert not can_run(read(response))
 
     def test_credentials_are_offered_for_the_own_origin_only(self, client: Client) -> None:
         agent = Agent.objects.create(
@@ -804,7 +804,7 @@ class TestRunningOnServers:
             assert empty.status_code == 422
             response = await async_client.post(answers, fields, headers=HTMX)
             answer = await ended_action()
-        html = response.content.decode()
+        html = response.text
         assert "This question has been answered" in html
         assert f'ws-connect="/ws/runs/{run.pk}/"' in html
         assert (answer.parent_id, answer.parent_entry, answer.kind) == (asking.pk, place, "action")
@@ -903,6 +903,6 @@ def _question(run: Run) -> tuple[int, int]:
 def test_the_answers_of_an_action_are_shown_with_it(client: Client) -> None:
     parent = action_runs.offering()
     action_runs.action(parent, answers={"size": "large"})
-    page = read(client.get(f"/runs/{parent.pk}/").content.decode())
+    page = read(client.get(f"/runs/{parent.pk}/"))
     [values] = page.select("dl", class_="answered-values")
     assert values.facts == {"size": "large"}

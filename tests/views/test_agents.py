@@ -40,7 +40,7 @@ def test_adding_leads_to_the_workbench_with_the_agent_chosen(client: Client) -> 
     agent = Agent.objects.get()
     assert (agent.name, agent.url, agent.owner) == ("Recipes", "http://127.0.0.1:8001", None)
     assert (agent.auth_header, agent.auth_secret, agent.headers) == ("X-Key", "k1", [["X-A", "1"]])
-    page = client.get(response["Location"]).content.decode()
+    page = client.get(response["Location"]).text
     assert "Recipes was added." in page
 
 
@@ -81,13 +81,13 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
 def test_fields_that_do_not_fit(client: Client, changed: dict[str, Any], message: str) -> None:
     response = client.post("/agents/", fields(**changed))
     assert response.status_code == 422
-    assert message in read(response.content.decode()).text
+    assert message in read(response).text
     assert not Agent.objects.exists()
 
 
 def test_what_was_typed_comes_back_and_the_secret_does_not(client: Client) -> None:
     typed = fields(url="ftp://x", name="<b>Mine", auth="bearer", auth_secret=SECRET)
-    html = client.post("/agents/", typed).content.decode()
+    html = client.post("/agents/", typed).text
     values = [e.attributes.get("value") for e in read(html).find("input")]
     assert "<b>Mine" in values
     assert "ftp://x" in values
@@ -96,7 +96,7 @@ def test_what_was_typed_comes_back_and_the_secret_does_not(client: Client) -> No
 
 def test_the_secret_is_in_no_page(client: Client, agent: Agent) -> None:
     for path in ("/", "/agents/", "/agents/recipes/", "/?agent=recipes"):
-        assert SECRET not in client.get(path).content.decode(), path
+        assert SECRET not in client.get(path).text, path
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_an_empty_field_keeps_the_secret_and_no_authentication_drops_it(
 def test_a_refused_edit_changes_nothing(client: Client, agent: Agent) -> None:
     response = client.post("/agents/recipes/", fields(name="Other", url="ftp://x"))
     assert response.status_code == 422
-    assert "Other" not in read(response.content.decode()).text
+    assert "Other" not in read(response).text
     agent.refresh_from_db()
     assert (agent.name, agent.url) == ("Recipes", "http://a.example")
 
@@ -134,7 +134,7 @@ def test_deleting_keeps_the_runs(client: Client, agent: Agent) -> None:
     assert not Agent.objects.exists()
     run.refresh_from_db()
     assert run.agent is None
-    assert "Recipes" in client.get(f"/runs/{run.pk}/").content.decode()
+    assert "Recipes" in client.get(f"/runs/{run.pk}/").text
 
 
 def test_names_that_would_share_an_address_get_different_ones(client: Client) -> None:
@@ -143,12 +143,12 @@ def test_names_that_would_share_an_address_get_different_ones(client: Client) ->
     slugs = list(Agent.objects.values_list("slug", flat=True))
     assert slugs == ["recipes", "recipes-2", "recipes-3", "new-2", "new-3", "agent"]
     for slug in slugs:
-        html = client.get(f"/agents/{slug}/").content.decode()
+        html = client.get(f"/agents/{slug}/").text
         assert f'action="/agents/{slug}/"' in html
 
 
 def test_the_address_is_prefilled_and_nothing_is_stored(client: Client) -> None:
-    html = client.get("/agents/new/", {"url": 'https://b.example/"><script>'}).content.decode()
+    html = client.get("/agents/new/", {"url": 'https://b.example/"><script>'}).text
     values = [e.attributes.get("value") for e in read(html).find("input")]
     assert 'https://b.example/"><script>' in values
     assert not Agent.objects.exists()
@@ -174,7 +174,7 @@ class TestHeadersThatCarryCredentials:
         return client.post("/agents/recipes/", posted)
 
     def test_they_are_shown_as_dots(self, client: Client, agent: Agent) -> None:
-        html = client.get("/agents/recipes/").content.decode()
+        html = client.get("/agents/recipes/").text
         assert SECRET not in html
         shown = [*DOTTED, ["X-Plain", "shown"], ["X-Token", ""]]
         assert json.dumps(shown, ensure_ascii=False) in read(html).text
@@ -211,7 +211,7 @@ class TestHeadersThatCarryCredentials:
     ) -> None:
         response = self.post(client, sent)
         assert response.status_code == 422
-        html = response.content.decode()
+        html = response.text
         assert message in read(html).text
         assert SECRET not in html
 
@@ -227,7 +227,7 @@ class TestHeadersThatCarryCredentials:
     def test_a_new_agent_has_none_to_keep(self, client: Client) -> None:
         response = client.post("/agents/", fields(headers=headers(*DOTTED)))
         assert response.status_code == 422
-        assert "No stored value for X-API-Key" in read(response.content.decode()).text
+        assert "No stored value for X-API-Key" in read(response).text
 
 
 class TestAnotherOrigin:
@@ -256,7 +256,7 @@ class TestAnotherOrigin:
         sent = fields(url=url, auth="bearer", headers=headers(*DOTTED))
         response = client.post("/agents/recipes/", sent)
         assert response.status_code == 422
-        text = read(response.content.decode()).text
+        text = read(response).text
         origin = url.removesuffix("/api")
         assert (
             f"The stored secret was entered for http://a.example. Enter it again to allow {origin}."
@@ -326,7 +326,7 @@ def test_headers_of_the_request_replace_those_of_the_agent() -> None:
 
 def test_stored_headers_come_back_to_be_edited(client: Client, agent: Agent) -> None:
     Agent.objects.update(headers=[["X-A", '<"1">']])
-    html = client.get("/agents/recipes/").content.decode()
+    html = client.get("/agents/recipes/").text
     assert json.dumps([["X-A", '<"1">']]) in read(html).text
 
 
@@ -339,4 +339,4 @@ def test_own_ids_are_a_setting_of_agents_of_the_agent_api(client: Client) -> Non
     assert Agent.objects.get().own_ids == "on"
     client.post("/agents/scope/", fields)
     assert Agent.objects.get().own_ids == "on"
-    assert 'data-when="protocol=agent-api"' in client.get("/agents/scope/").content.decode()
+    assert 'data-when="protocol=agent-api"' in client.get("/agents/scope/").text

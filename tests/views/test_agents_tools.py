@@ -71,7 +71,7 @@ class TestForm:
         agent.refresh_from_db()
         assert (agent.mcp_version, agent.handshake) == ("2026-07-28", {})
         assert agent.target().mcp_version == "2026-07-28"
-        shown = client.get("/agents/recipes/").content.decode()
+        shown = client.get("/agents/recipes/").text
         assert '<option value="2026-07-28" selected>Stateless (2026-07-28)</option>' in shown
 
     @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ class TestForm:
     ) -> None:
         response = client.post("/agents/", own(**changed))
         assert response.status_code == 422
-        assert message in read(response.content.decode()).text
+        assert message in read(response).text
         assert not Agent.objects.exists()
 
     def test_what_is_left_out_is_left_alone(self, client: Client, agent: Agent) -> None:
@@ -123,7 +123,7 @@ class TestForm:
         assert agent.handshake == opening()
 
     def test_says_what_applies_when(self, client: Client) -> None:
-        markup = read(client.get("/agents/new/").content.decode())
+        markup = read(client.get("/agents/new/"))
         rows = {e.attributes["data-when"] for e in markup.elements if "data-when" in e.attributes}
         assert {
             "protocol=nlweb", "protocol=agent-api", "protocol=nlweb binding=mcp", "auth=api_key"
@@ -133,7 +133,7 @@ class TestForm:
 @pytest.mark.usefixtures("agent")
 class TestToolsOfAnAgent:
     def test_are_shown_with_what_they_are_used_for(self, client: Client) -> None:
-        html = client.get("/agents/recipes/").content.decode()
+        html = client.get("/agents/recipes/").text
         markup = read(html)
         text = " ".join(markup.text.split())
         assert "recipes 1.0" in text
@@ -146,7 +146,7 @@ class TestToolsOfAnAgent:
 
     def test_can_be_chosen(self, client: Client) -> None:
         client.post("/agents/recipes/", own(ask_tool="later", await_tool="hidden"))
-        markup = read(client.get("/agents/recipes/").content.decode())
+        markup = read(client.get("/agents/recipes/"))
         text = " ".join(markup.text.split())
         assert "later used for ask" in text
         assert "hidden (not in the list)" in text
@@ -181,11 +181,11 @@ class TestToolsOfAnAgent:
 
     def test_of_an_agent_over_http_are_those_at_its_other_address(self, client: Client) -> None:
         Agent.objects.create(name="Plain", url="http://127.0.0.1:8001/ask")
-        assert URL in read(client.get("/agents/plain/").content.decode()).text
+        assert URL in read(client.get("/agents/plain/")).text
 
     def test_an_agent_that_mcp_does_not_carry_has_none(self, client: Client) -> None:
         Agent.objects.create(name="Chat", url=URL, protocol="agent-api", version="1")
-        assert "Tools over MCP" not in client.get("/agents/chat/").content.decode()
+        assert "Tools over MCP" not in client.get("/agents/chat/").text
         assert client.post("/agents/chat/tools/").status_code == 404
 
 
@@ -200,7 +200,7 @@ class TestReadingTheTools:
             response = await async_client.post(
                 "/agents/recipes/tools/", headers={"HX-Request": "true"}
             )
-        text = " ".join(read(response.content.decode()).text.split())
+        text = read(response).words
         assert "ask used for ask" in text
         assert "await used for await" in text
         await agent.arefresh_from_db()
@@ -213,7 +213,7 @@ class TestReadingTheTools:
             response = await async_client.post(
                 "/agents/recipes/tools/", headers={"HX-Request": "true"}
             )
-        assert "401" in response.content.decode()
+        assert "401" in response.text
         await agent.arefresh_from_db()
         assert agent.handshake == {}
 
@@ -221,6 +221,6 @@ class TestReadingTheTools:
         url = f"http://127.0.0.1:{free_port()}/mcp"
         await Agent.objects.acreate(name="Recipes", url=url, binding="mcp")
         response = await async_client.post("/agents/recipes/tools/", headers={"HX-Request": "true"})
-        assert 'role="alert"' in response.content.decode()
+        assert 'role="alert"' in response.text
         response = await async_client.post("/agents/recipes/tools/")
         assert response["Location"] == "/agents/recipes/"

@@ -25,7 +25,7 @@ COMPLETE = event('event: complete\ndata: {"_meta": {"response_type": "answer"}}'
 
 
 def page(client: Client, run: Run, **query: Any) -> str:
-    return client.get(reverse("run-annotations", args=[run.pk]), query).content.decode()
+    return client.get(reverse("run-annotations", args=[run.pk]), query).text
 
 
 BAD = event('event: result\ndata: {"index": "first", "item": {"name": "x"}}')

@@ -122,4 +122,4 @@ def test_every_view_of_a_run(frames: list[Frame]) -> None:
     for view in ("", *reports, "session/", "timeline/", "events/", "wire/"):
         found = client.get(f"/runs/{run.pk}/{view}")
         assert found.status_code == 200, view
-        read(found.content.decode())
+        read(found)

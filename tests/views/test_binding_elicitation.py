@@ -82,7 +82,7 @@ class TestForm:
     def test_shows_titles_bounds_and_what_is_said_beside(
         self, client: Client, agent: Agent
     ) -> None:
-        text = " ".join(page(client, in_call(speak_mcp(agent))).text.split())
+        text = page(client, in_call(speak_mcp(agent))).words
         assert "Who comes?" in text
         assert "Vegan" in text
         assert "All of them. A whole number of at least 1." in text
@@ -110,7 +110,7 @@ class TestForm:
 
     def test_the_exact_answer_can_be_looked_at(self, client: Client, agent: Agent) -> None:
         run = in_call(speak_mcp(agent))
-        shown = client.post(f"/runs/{run.pk}/answers/preview/", FILLED).content.decode()
+        shown = client.post(f"/runs/{run.pk}/answers/preview/", FILLED).text
         text = read(shown).text
         assert '"action": "accept"' in text
         assert '"guests": 3' in text
@@ -134,7 +134,7 @@ class TestAnswers:
         for run in (first, answer):
             assert expected in "".join(page(client, run).text.split())
         share = client.get(Share.objects.create(run=first).get_absolute_url())
-        assert expected in "".join(read(share.content.decode()).text.split())
+        assert expected in "".join(read(share).text.split())
 
     def test_into_the_open_call(self, client: Client, agent: Agent) -> None:
         run = in_call(speak_mcp(agent))
@@ -216,7 +216,7 @@ class TestRefusal:
         data = {**FILLED, "q1": "0"}
         sent = client.post(f"/runs/{run.pk}/answers/", data, headers=HTMX)
         assert sent.status_code == 422
-        assert "Enter a whole number of at least 1." in sent.content.decode()
+        assert "Enter a whole number of at least 1." in sent.text
         assert not Run.objects.filter(parent=run).exists()
 
     def test_a_question_is_answered_once(self, client: Client, agent: Agent) -> None:
@@ -242,7 +242,7 @@ class TestRefusal:
         run = in_call(speak_mcp(agent), ended=True)
         sent = client.post(f"/runs/{run.pk}/answers/", FILLED, headers=HTMX)
         assert sent.status_code == 422
-        assert "can no longer be answered" in sent.content.decode()
+        assert "can no longer be answered" in sent.text
         assert not Run.objects.filter(parent=run).exists()
 
     @pytest.mark.parametrize("path", ["answers/", "answers/preview/"])
@@ -252,12 +252,12 @@ class TestRefusal:
         run = in_call(speak_mcp(agent))
         speak_mcp(agent, "http://elsewhere.example/mcp")
         sent = client.post(f"/runs/{run.pk}/{path}", FILLED, headers=HTMX)
-        assert "URL has changed" in sent.content.decode()
-        assert "Mcp-Session-Id" not in sent.content.decode()
+        assert "URL has changed" in sent.text
+        assert "Mcp-Session-Id" not in sent.text
         assert not Run.objects.filter(parent=run).exists()
 
     def test_an_answer_goes_where_the_call_went(self, client: Client, agent: Agent) -> None:
         run = in_call(speak_mcp(agent))
         speak_mcp(agent, "http://agent.example/other")
-        shown = client.post(f"/runs/{run.pk}/answers/preview/", FILLED).content.decode()
+        shown = client.post(f"/runs/{run.pk}/answers/preview/", FILLED).text
         assert "http://agent.example/mcp" in read(shown).text

@@ -171,7 +171,7 @@ class TestStarting:
             form["rows"].seek(0)
         answer = client.post(reverse("collection-runs"), {"collection": "tour", **form})
         assert answer.status_code == 422
-        assert told in answer.content.decode()
+        assert told in answer.text
         assert not CollectionRun.objects.exists()
 
     @pytest.mark.usefixtures("heartbeats_count")
@@ -188,7 +188,7 @@ class TestStarting:
         address, form = reverse("collection-runs"), {"collection": "tour"}
         answer = await async_client.post(address, form)
         assert answer.status_code == 422
-        assert "Too many collection runs in progress (2)" in answer.content.decode()
+        assert "Too many collection runs in progress (2)" in answer.text
         # One whose process has died keeps nobody from starting another.
         gone = timezone.now() - 2 * HEARTBEAT_TIMEOUT
         await CollectionRun.objects.filter(pk=second.pk).aupdate(heartbeat_at=gone)
@@ -203,14 +203,14 @@ class TestStarting:
         Collection.objects.create(name="Empty")
         answer = client.post(reverse("collection-runs"), {"collection": "empty"})
         assert answer.status_code == 422
-        assert "No requests to send." in answer.content.decode()
+        assert "No requests to send." in answer.text
 
 
 class TestPage:
     def test_steps_with_what_was_expected(self, client: Client, collection: Collection) -> None:
         run = stored(collection, "met", "unmet", "unsent", "skipped")
         answer = client.get(run.get_absolute_url())
-        page = answer.content.decode()
+        page = answer.text
         rows = [
             each
             for each in read(page).find("li")
@@ -227,24 +227,24 @@ class TestPage:
         self, client: Client, collection: Collection
     ) -> None:
         run = stored(collection, "met", "unmet", "stopped", "skipped", "skipped", state="stopped")
-        page = client.get(run.get_absolute_url()).content.decode()
+        page = client.get(run.get_absolute_url()).text
         figures = dict(re.findall(r'data-stat="(\w+)">([^<]*)<', page))
         assert figures == {
             "done": "2 of 5", "met": "1", "unmet": "1", "stopped": "1", "skipped": "2",
         }  # fmt: skip
         told = "2 of 5 requests done, 1 passed, 1 failed, 1 stopped, 2 skipped"
         assert f'aria-label="{told}"' in page
-        assert told in client.get(reverse("collection-runs")).content.decode()
+        assert told in client.get(reverse("collection-runs")).text
 
     def test_those_not_met_alone(self, client: Client, collection: Collection) -> None:
         run = stored(collection, "met", "unmet", "unsent", "skipped")
-        page = client.get(run.get_absolute_url(), {"show": "unmet"}).content.decode()
+        page = client.get(run.get_absolute_url(), {"show": "unmet"}).text
         assert [f'id="step-{n}"' in page for n in (1, 2, 3, 4)] == [False, True, True, False]
 
     def test_many_steps_come_page_by_page(self, client: Client, collection: Collection) -> None:
         run = stored(collection, *["met"] * (2 * PAGE + 1))
         address = run.get_absolute_url()
-        first, last = (client.get(address, {"page": n}).content.decode() for n in (1, 3))
+        first, last = (client.get(address, {"page": n}).text for n in (1, 3))
         assert (
             first.count('class="collection-run-step"'),
             last.count('class="collection-run-step"'),
@@ -256,13 +256,13 @@ class TestPage:
         run = stored(collection, "met")
         answer = client.get(run.get_absolute_url(), {"page": page, "show": EVIL})
         assert answer.status_code == 200
-        assert EVIL not in answer.content.decode()
+        assert EVIL not in answer.text
 
     def test_one_that_goes_on_has_a_socket_that_knows_what_is_shown(
         self, client: Client, collection: Collection
     ) -> None:
         run = stored(collection, "met", "running", "waiting", state="running")
-        page = client.get(run.get_absolute_url()).content.decode()
+        page = client.get(run.get_absolute_url()).text
         assert f"/ws/collection-runs/{run.pk}/all/1/1met-2running-3waiting/" in page
         assert "Stop" in page
 
@@ -298,8 +298,8 @@ class TestList:
         stored(collection, "met", "unmet")
         stored(None, "met", name="From a file")
         address = reverse("collection-runs")
-        everything = client.get(address).content.decode()
-        mine = client.get(address, {"collection": "tour"}).content.decode()
+        everything = client.get(address).text
+        mine = client.get(address, {"collection": "tour"}).text
         assert "From a file" in everything
         assert "2 of 2 requests done, 1 passed, 1 failed" in mine
         assert "From a file" not in mine
@@ -307,5 +307,5 @@ class TestList:
         assert sorted(labels) == ["All passed", "Failed"]
 
     def test_there_is_none(self, client: Client, collection: Collection) -> None:
-        page = client.get(reverse("collection-runs"), {"collection": "tour"}).content.decode()
+        page = client.get(reverse("collection-runs"), {"collection": "tour"}).text
         assert "No runs yet" in page

@@ -24,7 +24,7 @@ BRANCH = "/sidebar/many/"
 def texts(client: Client, address: str) -> str:
     response = client.get(address)
     assert response.status_code == 200
-    return " ".join(read(one_line(response)).text.split())
+    return read(one_line(response)).words
 
 
 def test_without_any_the_list_says_what_they_are_for(client: Client) -> None:
@@ -89,7 +89,7 @@ def test_folders_are_shown_in_their_order(client: Client) -> None:
     collection = make_collection("Recipes", "a", hot="b", cold="c")
     client.post("/collections/recipes/folders/cold/place/", {"step": "-1"})
     assert names(client, url(collection)) == ["a", "c", "b"]
-    tree = client.get("/sidebar/recipes/").content.decode()
+    tree = client.get("/sidebar/recipes/").text
     assert tree.index("recipes/cold") < tree.index("recipes/hot")
 
 
@@ -121,7 +121,7 @@ def test_names_are_text_and_descriptions_are_sanitised(client: Client) -> None:
     Folder.objects.update(name=evil, description=evil)
     saved(collection, evil, notes=evil, agent=evil, address=evil)
     for address in ("/collections/", url(collection), "/sidebar/", f"/sidebar/{collection.slug}/"):
-        page = read(client.get(address).content.decode())
+        page = read(client.get(address))
         assert not page.find("img"), address
         assert not [each for each in page.elements if "onerror" in each.attributes], address
 
@@ -243,7 +243,7 @@ def test_any_mark(client: Client, many: Collection, base: str, mark: str) -> Non
 def test_those_that_were_unfolded_come_unfolded(client: Client, many: Collection) -> None:
     client.cookies["playground_unfolded"] = "many/c"
     _, following = more(client, BRANCH)
-    assert "c2" in client.get(following).content.decode()
+    assert "c2" in client.get(following).text
 
 
 def test_a_thousand_folders_cost_what_a_few_do(

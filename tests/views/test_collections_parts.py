@@ -25,7 +25,7 @@ def soups() -> Collection:
 
 
 def test_a_new_folder_comes_last(client: Client, soups: Collection) -> None:
-    assert 'name="name"' in client.get("/collections/soups/folders/").content.decode()
+    assert 'name="name"' in client.get("/collections/soups/folders/").text
     response = client.post("/collections/soups/folders/", {"name": "Sweet"})
     assert response["Location"] == "/collections/soups/#folder-sweet"
     assert order(soups) == "a b c | Hot: d e | Cold: | Sweet:"
@@ -33,7 +33,7 @@ def test_a_new_folder_comes_last(client: Client, soups: Collection) -> None:
 
 def test_from_the_page_the_folder_is_put_below(client: Client, soups: Collection) -> None:
     response = client.post("/collections/soups/folders/", {"name": "Sweet"}, headers=HTMX)
-    part = read(response.content.decode())
+    part = read(response)
     assert part.elements[0].attributes["id"] == "folder-sweet"
     assert "collections:changed" in response["HX-Trigger"]
 
@@ -58,22 +58,22 @@ def test_a_part_is_renamed_and_described(
 ) -> None:
     request = SavedRequest.objects.get(slug="a")
     address = f"/collections/soups/{path}details/"
-    assert 'name="name"' in client.get(address).content.decode()
+    assert 'name="name"' in client.get(address).text
     fields = {"name": "Warm", text: "one\r\n\r\n*two*"}
     response = client.post(address, fields, headers=headers)
     if headers:
-        shown = read(response.content.decode())
+        shown = read(response)
         assert shown.elements[0].attributes.get("id", "") == element
         assert "Warm" in shown.text
         assert json.loads(response["HX-Trigger"]) == {"collections:changed": {}}
     else:
         assert response["Location"] == "/collections/soups/"
     # The slug stays.
-    form = client.get(address).content.decode()
+    form = client.get(address).text
     assert 'value="Warm"' in form
     assert "one\n\n*two*" in form
     notes = "requests/a/notes/" if text == "notes" else ""
-    assert "<em>two</em>" in client.get(f"/collections/soups/{notes}").content.decode()
+    assert "<em>two</em>" in client.get(f"/collections/soups/{notes}").text
     # What it sends is as it was: a tab that has it open may go on saving into it.
     after = SavedRequest.objects.get(slug="a")
     assert (after.document, after.modified_at) == (request.document, request.modified_at)
@@ -99,12 +99,12 @@ def test_mistakes_are_said_beside_the_field(
     address = f"/collections/{path}"
     response = client.post(address, fields)
     assert response.status_code == 422
-    page = response.content.decode()
+    page = response.text
     assert message in page
     assert 'aria-invalid="true"' in page
     part = client.post(address, fields, headers=HTMX)
     assert (part["HX-Retarget"], part["HX-Reswap"]) == ("#sheet-body", "innerHTML")
-    assert "<html" not in part.content.decode()
+    assert "<html" not in part.text
     assert Collection.objects.get().name == "Soups"
     assert order(soups) == "a b c | Hot: d e | Cold:"
 
@@ -174,7 +174,7 @@ def test_folders_are_put_in_order(
 
 def test_the_way_to_another_place_is_offered(client: Client, soups: Collection) -> None:
     make_collection("Others", warm="")
-    page = client.get(url(soups, "a/place/")).content.decode()
+    page = client.get(url(soups, "a/place/")).text
     options = [each.attributes["value"] for each in read(page).find("option")]
     assert options == ["soups", "soups/hot", "soups/cold", "others", "others/warm"]
 
@@ -232,7 +232,7 @@ def test_a_request_is_made_twice(client: Client, soups: Collection) -> None:
     }  # fmt: skip
     saved(soups, "whole", folder=Folder.objects.get(slug="hot"), position=1, **fields)
     response = client.post(url(soups, "whole/duplication/"), headers=HTMX)
-    assert read(response.content.decode()).elements[0].attributes["id"] == "request-whole-2"
+    assert read(response).elements[0].attributes["id"] == "request-whole-2"
     twin = SavedRequest.objects.get(slug="whole-2")
     assert {name: getattr(twin, name) for name in fields} == fields
     assert order(soups) == "a b c | Hot: whole whole 2 d e | Cold:"
@@ -306,12 +306,12 @@ def test_the_other_collections_are_offered(
     client: Client, hot: Collection, others: Collection
 ) -> None:
     for headers in ({}, HTMX):
-        page = read(client.get(FOLDER, headers=headers).content.decode())
+        page = read(client.get(FOLDER, headers=headers))
         assert [each.attributes["value"] for each in page.find("option")] == ["others"]
 
 
 def test_there_is_no_other(client: Client, hot: Collection) -> None:
-    page = client.get(FOLDER).content.decode()
+    page = client.get(FOLDER).text
     assert "There is no other collection." in page
     assert "Move folder" not in page
 
@@ -329,19 +329,19 @@ def test_a_move_can_be_undone(
 
     before = state()
     client.post(FOLDER, {"collection": "others"}, headers=headers)
-    page = client.get("/collections/others/").content.decode()
+    page = client.get("/collections/others/").text
     assert "Hot was moved here." in page
     assert order(others) == "d | Hot: x | Hot: d e"
     response = client.post(undo_of(page), follow=True)
     assert response.redirect_chain == [("/collections/soups/", 302)]
-    assert "Moved Hot back." in response.content.decode()
+    assert "Moved Hot back." in response.text
     assert state() == before
 
 
 def test_undone_after_its_place_was_given_away(
     client: Client, hot: Collection, others: Collection
 ) -> None:
-    page = client.post(FOLDER, {"collection": "others"}, follow=True).content.decode()
+    page = client.post(FOLDER, {"collection": "others"}, follow=True).text
     client.post("/collections/soups/folders/cold/deletion/")
     client.post("/collections/soups/folders/", {"name": "Hot"})
     client.post(undo_of(page))
@@ -353,7 +353,7 @@ def test_too_many_new_slugs_for_an_address_stay_new(
     client: Client, hot: Collection, others: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(views, "_LONGEST", 10)
-    page = client.post(FOLDER, {"collection": "others"}, follow=True).content.decode()
+    page = client.post(FOLDER, {"collection": "others"}, follow=True).text
     client.post(undo_of(page))
     assert order(hot) == "a | Hot: d e | Cold: f"
     assert set(hot.requests.values_list("slug", flat=True)) == {"a", "d-2", "e", "f"}
@@ -368,7 +368,7 @@ def test_a_way_back_that_we_did_not_make(client: Client, hot: Collection, back: 
 def test_the_way_back_of_a_collection_that_is_gone(
     client: Client, hot: Collection, others: Collection
 ) -> None:
-    page = client.post(FOLDER, {"collection": "others"}, follow=True).content.decode()
+    page = client.post(FOLDER, {"collection": "others"}, follow=True).text
     hot.delete()
     assert client.post(undo_of(page)).status_code == 404
     assert order(others) == "d | Hot: x | Hot: d e"

@@ -8,8 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from asgiref.sync import sync_to_async
-from django.test import AsyncClient, Client
+from django.test import Client
 from django.utils import timezone
 
 from playground.engine.request import request_to
@@ -147,9 +146,9 @@ class TestChoosing:
     def test_one_alone_asks_for_the_other(self, client: Client) -> None:
         one, other = run(EGGS), run(SOUP)
         response = client.get("/compare/", {"run": [one.pk]}, follow=True)
-        html = response.content.decode()
+        html = response.text
         assert f"/compare/?left={other.pk}&amp;right={one.pk}" in html
-        assert "Open history" in client.get("/compare/").content.decode()
+        assert "Open history" in client.get("/compare/").text
 
     def test_the_likeliest_first(self, client: Client) -> None:
         agent = Agent.objects.create(name="A", url="http://a.example")
@@ -167,7 +166,7 @@ class TestChoosing:
             runs[name] = Recording(**fields).end()
             moment = timezone.now() - timedelta(minutes=minutes)
             Run.objects.filter(pk=runs[name].pk).update(created_at=moment)
-        html = client.get("/compare/choices/", {"run": runs["run"].pk}).content.decode()
+        html = client.get("/compare/choices/", {"run": runs["run"].pk}).text
         found = [str(a.attributes["href"]) for a in read(html).find("a")]
         order = ["before", "long before", "later", "same text", "same agent", "neither"]
         assert [each for each in found if "left=" in each] == [
@@ -184,7 +183,7 @@ class TestChoosing:
         for seconds, each in enumerate(reversed(runs)):
             moment = timezone.now() - timedelta(seconds=seconds)
             Run.objects.filter(pk=each.pk).update(created_at=moment)
-        html = client.get("/compare/choices/", {"run": runs[-1].pk}).content.decode()
+        html = client.get("/compare/choices/", {"run": runs[-1].pk}).text
         rows = [" ".join(row.split()) for row in read(html).text.split("eggs") if "scripted" in row]
         assert len(rows) == len(set(rows)) == 3
         assert ["prefer" in row for row in rows] == [True, True, False]
@@ -193,7 +192,7 @@ class TestChoosing:
         assert all("1 result" in row for row in rows)
 
     def test_no_other_run(self, client: Client) -> None:
-        html = client.get("/compare/choices/", {"run": run(EGGS).pk}).content.decode()
+        html = client.get("/compare/choices/", {"run": run(EGGS).pk}).text
         assert "No other runs." in html
 
     @pytest.mark.parametrize("key", ["x", str(uuid4()), "\0"], ids=["text", "nobody", "nul"])
@@ -226,14 +225,14 @@ def twin_of(left: Run, right: Run) -> Twin:
 def text_of(client: Client, url: str) -> str:
     response = client.get(url)
     assert response.status_code == 200
-    return " ".join(read(one_line(response)).text.split())
+    return read(one_line(response)).words
 
 
 class TestTwinChoices:
     def test_other_bindings_versions_and_agents(self, client: Client, agent: Agent) -> None:
         Agent.objects.create(name="Other", url="http://b.example")
         Agent.objects.create(name="Foreign", url="http://c.example", protocol="agent-api")
-        html = client.post("/twins/choices/", form()).content.decode()
+        html = client.post("/twins/choices/", form()).text
         values = [e.attributes.get("value") for e in read(html).find("input")]
         assert "version:0.54" in values
         assert "version:0.55" not in values
@@ -244,31 +243,26 @@ class TestTwinChoices:
 
     def test_say_what_is_wrong_first(self, client: Client, agent: Agent) -> None:
         for fields in (form({}), form("x"), form(agent="nobody")):
-            html = client.post("/twins/choices/", fields).content.decode()
+            html = client.post("/twins/choices/", fields).text
             assert "Fix first" in html
             assert "Send both" not in html
 
     def test_none(self, client: Client) -> None:
         Agent.objects.create(name="Recipes", url="http://c.example", protocol="agent-api")
         document = {"input": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]}
-        html = client.post("/twins/choices/", form(document, version="1")).content.decode()
+        html = client.post("/twins/choices/", form(document, version="1")).text
         assert "Nothing to compare with" in html
 
 
 @pytest.mark.usefixtures("agent")
-@pytest.mark.django_db(transaction=True)
 class TestTwinSending:
-    @pytest.fixture
-    def agent(self, transactional_db: None) -> Agent:
-        return Agent.objects.create(name="Recipes", url="http://agent.example/api")
-
-    async def send(self, client: AsyncClient, other: str, document: Any = None) -> Any:
+    def send(self, client: Client, other: str, document: Any = None) -> Any:
         fields = form(document, other=other, headers='[["X-A", "1"], ["X-Token", "canary"]]')
-        return await client.post("/twins/", fields, headers={"HX-Request": "true"})
+        return client.post("/twins/", fields, headers={"HX-Request": "true"})
 
-    async def test_both_ways(self, async_client: AsyncClient, started: list[Any]) -> None:
-        response = await self.send(async_client, "binding:mcp")
-        twin = await Twin.objects.select_related("left", "right").aget()
+    def test_both_ways(self, client: Client, started: list[Any]) -> None:
+        response = self.send(client, "binding:mcp")
+        twin = Twin.objects.select_related("left", "right").get()
         assert response["HX-Redirect"] == f"/twins/{twin.pk}/"
         (left, http), (right, mcp) = started
         assert (left, right) == (twin.left, twin.right)
@@ -277,21 +271,21 @@ class TestTwinSending:
         assert left.request == right.request
         assert http.headers == mcp.headers
 
-    async def test_as_both_versions(self, async_client: AsyncClient, started: list[Any]) -> None:
+    def test_as_both_versions(self, client: Client, started: list[Any]) -> None:
         document = {"query": {"text": "eggs"}, "meta": {"version": "0.55", "user": "a"}}
-        await self.send(async_client, "version:0.54", document)
+        self.send(client, "version:0.54", document)
         (left, _), (right, _) = started
         assert (left.version, right.version) == ("0.55", "0.54")
         assert left.request == document
         assert right.request == {**document, "meta": {"version": "0.54", "user": "a"}}
 
-    async def test_to_two_agents_without_the_credentials_of_one(
-        self, async_client: AsyncClient, started: list[Any]
+    def test_to_two_agents_without_the_credentials_of_one(
+        self, client: Client, started: list[Any]
     ) -> None:
-        await Agent.objects.acreate(name="Other", url="http://b.example")
-        await Agent.objects.acreate(name="Beside", url="http://agent.example/b", version="0.54")
-        await self.send(async_client, "agent:other")
-        await self.send(async_client, "agent:beside")
+        Agent.objects.create(name="Other", url="http://b.example")
+        Agent.objects.create(name="Beside", url="http://agent.example/b", version="0.54")
+        self.send(client, "agent:other")
+        self.send(client, "agent:beside")
         targets = [target for _, target in started]
         assert [target.url for target in targets] == [
             "http://agent.example/api", "http://b.example",
@@ -303,13 +297,11 @@ class TestTwinSending:
         assert all(("X-A", "1") in target.headers for target in targets)
         assert {target.version for target in targets} == {"0.55"}
 
-    async def test_both_continue_the_turn(
-        self, async_client: AsyncClient, agent: Agent, started: list[Any]
-    ) -> None:
+    def test_both_continue_the_turn(self, client: Client, agent: Agent, started: list[Any]) -> None:
         prepared = request_to(agent, {"query": {"text": "a"}})
-        parent = await sync_to_async(create_run)(prepared)
+        parent = create_run(prepared)
         fields = form(other="version:0.54", parent=str(parent.pk))
-        response = await async_client.post("/twins/", fields)
+        response = client.post("/twins/", fields)
         assert response.status_code == 302
         assert {run.parent_id for run, _ in started} == {parent.pk}
 
@@ -322,13 +314,13 @@ class TestTwinSending:
             (form(agent="nobody", other="version:0.54"), "Enter a URL or choose an agent"),
         ],
     )
-    async def test_what_cannot_be_sent(
-        self, async_client: AsyncClient, started: list[Any], fields: dict[str, str], message: str
+    def test_what_cannot_be_sent(
+        self, client: Client, started: list[Any], fields: dict[str, str], message: str
     ) -> None:
-        response = await async_client.post("/twins/", fields, headers={"HX-Request": "true"})
+        response = client.post("/twins/", fields, headers={"HX-Request": "true"})
         assert response.status_code == 422
         assert response["HX-Retarget"] == "#compose-problems"
-        assert message in response.content.decode()
+        assert message in response.text
         assert not started
 
 
@@ -346,17 +338,17 @@ class TestTwinPage:
     ) -> None:
         left, right = ended(EGGS), ended(EGGS)
         Run.objects.filter(pk=right.pk).update(**fields)
-        page = read(client.get(twin_of(left, right).get_absolute_url()).content.decode())
+        page = read(client.get(twin_of(left, right).get_absolute_url()))
         assert page.find("h1")[0].words == " and ".join(titles)
 
     def test_waits_until_both_have_ended(self, client: Client) -> None:
         twin = twin_of(ended(EGGS), ended(EGGS, state="streaming"))
-        html = client.get(twin.get_absolute_url()).content.decode()
+        html = client.get(twin.get_absolute_url()).text
         assert "Waiting for both responses" in html
         assert f'hx-get="/twins/{twin.pk}/difference/"' in html
         twin.right.state = "completed"
         twin.right.save()
-        html = client.get(f"/twins/{twin.pk}/difference/").content.decode()
+        html = client.get(f"/twins/{twin.pk}/difference/").text
         assert "No differences" in html
         assert "hx-trigger" not in html
 
@@ -389,7 +381,7 @@ class TestTwinPage:
         assert "frame-src 'self'" in response["Content-Security-Policy"]
         assert "frame-ancestors 'none'" in response["Content-Security-Policy"]
         assert response["X-Frame-Options"] == "DENY"
-        frames = read(response.content.decode()).find("iframe")
+        frames = read(response).find("iframe")
         assert [each.attributes["src"] for each in frames] == [
             f"/runs/{run.pk}/pane/" for run in (twin.left, twin.right)
         ]
@@ -400,7 +392,7 @@ class TestTwinPane:
         response = client.get(f"/runs/{ended(EGGS).pk}/pane/")
         assert "frame-ancestors 'self'" in response["Content-Security-Policy"]
         assert response["X-Frame-Options"] == "SAMEORIGIN"
-        html = response.content.decode()
+        html = response.text
         assert "Eggs" in html
         assert 'id="composer"' not in html
 

@@ -121,15 +121,15 @@ def test_what_cannot_be_sent_or_saved_is_refused_with_a_reason(
     # And it is said before it is sent, beside a document that can be read as it stands.
     preview = client.post(PREVIEW, fields)
     assert preview.status_code == 200
-    for html in (response.content.decode(), preview.content.decode()):
+    for html in (response.text, preview.text):
         ((place, text),) = problems(html)
         assert place == pointer
         assert message in text
-    assert ("effective-line" in preview.content.decode()) == pointer.startswith("/")
+    assert ("effective-line" in preview.text) == pointer.startswith("/")
     Collection.objects.create(name="Kept")
     answer = client.post(SAVED, {**fields, "name": "Eggs", "place": "kept"})
     assert answer.status_code == (422 if saved else 200)
-    assert saved.replace("=", message) in " ".join(read(answer.content.decode()).text.split())
+    assert saved.replace("=", message) in read(answer).words
 
 
 #: Fields that only a saved request has, and what is wrong with them.
@@ -149,10 +149,10 @@ def test_what_cannot_be_saved(
     client: Client, agent: Agent, fields: dict[str, str], message: str
 ) -> None:
     Collection.objects.create(name="Kept")
-    assert problems(client.post(PREVIEW, form(**fields)).content.decode()) == []
+    assert problems(client.post(PREVIEW, form(**fields)).text) == []
     answer = client.post(SAVED, form(name="Eggs", place="kept", **fields))
     assert answer.status_code == 422
-    assert message in read(answer.content.decode()).text
+    assert message in read(answer).text
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_agents_environments_and_saved_requests_are_the_users(
     if is_hers:
         assert [run.saved_request.name for run, _ in started] == ["Eggs"]
     else:
-        text = read(answer.content.decode()).text
+        text = read(answer).text
         assert ADDRESS in text
         assert "“staging” was deleted" in text
     client.post("/runs/", form(agent="", address="http://a.example", saved="kept/eggs"))
@@ -225,7 +225,7 @@ def test_everything_that_is_wrong_is_said_at_once_and_in_the_order_of_the_fields
     client: Client, agent: Agent
 ) -> None:
     wrong = dict.fromkeys(("agent", "document", "headers", "auth", "expectations"), "x")
-    found = problems(client.post(PREVIEW, form(environment="x", **wrong)).content.decode())
+    found = problems(client.post(PREVIEW, form(environment="x", **wrong)).text)
     assert [place for place, _ in found] == ["", "", "#headers", "#auth", "#expectations", ""]
     assert [ADDRESS in found[0][1], "deleted" in found[-1][1]] == [True, True]
 
@@ -234,17 +234,17 @@ def test_missing_fields_are_no_crash(client: Client, agent: Agent) -> None:
     for url, status in (("/runs/", 422), (PREVIEW, 200)):
         response = client.post(url, {})
         assert response.status_code == status
-        assert ADDRESS in response.content.decode()
+        assert ADDRESS in response.text
     # The last of several values counts.
     response = client.post(PREVIEW, {**form(), "agent": ["nobody", "recipes"]})
-    assert problems(response.content.decode()) == []
+    assert problems(response.text) == []
 
 
 @pytest.mark.usefixtures("agent")
 class TestPreview:
     def test_shows_the_call_that_would_be_made(self, client: Client) -> None:
         fields = form({"query": {"text": "é <b>"}}, headers='[["X-Trace", "t1"]]')
-        html = client.post(PREVIEW, fields).content.decode()
+        html = client.post(PREVIEW, fields).text
         text = read(html).text
         assert "POST" in text
         assert "http://agent.example/api/ask" in text
@@ -269,7 +269,7 @@ class TestPreview:
         agent.auth_secret = "canary-77"
         agent.save()
         headers = '[["X-Token", "canary-88"]]'
-        html = client.post(PREVIEW, form(headers=headers)).content.decode()
+        html = client.post(PREVIEW, form(headers=headers)).text
         assert "canary" not in html
         assert "Y2FuYXJ5" not in html
         assert html.count('class="dots"') == 2
@@ -277,7 +277,7 @@ class TestPreview:
     @pytest.mark.database
     def test_flags_an_origin_that_is_new(self, client: Client) -> None:
         def flagged() -> bool:
-            return "new origin" in client.post(PREVIEW, form()).content.decode()
+            return "new origin" in client.post(PREVIEW, form()).text
 
         assert flagged()
         # The same beginning is not the same origin.
@@ -289,10 +289,10 @@ class TestPreview:
 
     def test_does_not_flag_the_playground_itself(self, client: Client) -> None:
         Agent.objects.update(url="http://testserver/demo")
-        assert "new origin" not in client.post(PREVIEW, form()).content.decode()
+        assert "new origin" not in client.post(PREVIEW, form()).text
 
     def test_warns_and_shows_the_call_all_the_same(self, client: Client) -> None:
-        html = client.post(PREVIEW, form({"query": {"text": "a"}, "extra": 1})).content.decode()
+        html = client.post(PREVIEW, form({"query": {"text": "a"}, "extra": 1})).text
         assert 'data-level="warning"' in html
         assert "effective-line" in html
 
@@ -302,20 +302,20 @@ class TestPreview:
             "context": {"@type": "ConversationalContext", "prev": ["pasta"]},
             "meta": {"version": "0.55", "session_context": {"turn": 2}},
         }
-        text = read(client.post(PREVIEW, form(document)).content.decode()).text
+        text = read(client.post(PREVIEW, form(document))).text
         assert text.index("incomplete") < text.index("The query requires text.")
         assert text.index("The query requires text.") < text.index('"pasta"')
         assert '"turn": 2' in text
-        sendable = client.post(PREVIEW, form({"query": {"text": "a"}})).content.decode()
+        sendable = client.post(PREVIEW, form({"query": {"text": "a"}})).text
         assert "incomplete" not in sendable
 
     def test_half_a_surrogate_pair_is_the_escape_that_it_was(self, client: Client) -> None:
         response = client.post(PREVIEW, form('{"query": {"text": "\\ud83d"}}'))
-        assert "\\ud83d" in read(response.content.decode()).text
+        assert "\\ud83d" in read(response).text
 
     def test_an_unknown_version_falls_back_to_the_agents(self, client: Client) -> None:
         response = client.post(PREVIEW, form(version="9.9"))
-        assert "effective-line" in response.content.decode()
+        assert "effective-line" in response.text
 
 
 @pytest.mark.usefixtures("target", "ended")
@@ -346,7 +346,7 @@ class TestSend:
         run = await Run.objects.aget()
         assert response.status_code == 200
         assert response["HX-Push-Url"] == f"/runs/{run.pk}/"
-        assert f'ws-connect="/ws/runs/{run.pk}/"' in response.content.decode()
+        assert f'ws-connect="/ws/runs/{run.pk}/"' in response.text
         assert (run.text, run.version, run.agent_id) == ("soup", "0.54", target.pk)
         assert run.headers == [["X-A", "1"], ["Authorization", ""]]
         assert run.request == {"query": {"text": "soup"}}
@@ -370,7 +370,7 @@ class TestSend:
         assert run.text == "a?b"
         page = await async_client.get(response["Location"])
         assert page.status_code == 200
-        assert "a\\ud83db" in page.content.decode()
+        assert "a\\ud83db" in page.text
 
     async def test_stopping(self, async_client: AsyncClient) -> None:
         await async_client.post("/runs/", form())
@@ -408,12 +408,12 @@ def test_unknown_schemas_are_not_found(client: Client, path: str) -> None:
 @pytest.mark.usefixtures("agent")
 class TestBinding:
     def test_the_other_binding_shows_its_call_and_its_address(self, client: Client) -> None:
-        text = read(client.post(PREVIEW, form(binding="mcp")).content.decode()).text
+        text = read(client.post(PREVIEW, form(binding="mcp"))).text
         assert "http://agent.example/api/mcp" in text
         assert '"method": "tools/call"' in text
         assert '"text": "eggs"' in text
         assert "The handshake is sent first" in text
-        assert "handshake" not in client.post(PREVIEW, form()).content.decode()
+        assert "handshake" not in client.post(PREVIEW, form()).text
 
     def test_a_body_that_is_the_document_is_marked_and_its_values_are_listed(
         self, client: Client, agent: Agent
@@ -425,30 +425,30 @@ class TestBinding:
         )
         client.post("/environments/active/", {"environment": environment.slug})
         document = {"query": {"text": "eggs in {{city}}", "site": "{{key}}"}}
-        page = client.post(PREVIEW, form(document)).content.decode()
+        page = client.post(PREVIEW, form(document)).text
         assert "data-document" in page
         values = read(page).text.partition("{{city}}")[2]
         assert values.index("Paris") < values.index("{{key}}")
         assert "canary-4711" not in page
-        over_mcp = client.post(PREVIEW, form(document, binding="mcp")).content.decode()
+        over_mcp = client.post(PREVIEW, form(document, binding="mcp")).text
         assert "data-document" not in over_mcp
         assert "3 headers" in read(page).text
 
     @pytest.mark.parametrize("binding", ["", "carrier-pigeon", "http"])
     def test_any_other_value_is_the_agents_own(self, client: Client, binding: str) -> None:
-        text = read(client.post(PREVIEW, form(binding=binding)).content.decode()).text
+        text = read(client.post(PREVIEW, form(binding=binding))).text
         assert "http://agent.example/api/ask" in text
 
     def test_mcp_carries_nothing_but_nlweb(self, client: Client) -> None:
         Agent.objects.update(protocol="agent-api", version="1")
         document = {"input": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]}
         fields = form(document, binding="mcp", version="1")
-        assert "tools/call" not in client.post(PREVIEW, fields).content.decode()
+        assert "tools/call" not in client.post(PREVIEW, fields).text
 
     def test_the_control_shows_how_a_run_went(self, client: Client, agent: Agent) -> None:
         run = past_run(agent=agent, url="http://agent.example/mcp", binding="mcp")
         for url, chosen in (("/", "http"), (f"/runs/{run.pk}/", "mcp")):
-            inputs = read(client.get(url).content.decode()).find("input")
+            inputs = read(client.get(url)).find("input")
             radios = [e.attributes for e in inputs if e.attributes.get("name") == "binding"]
             assert [e["value"] for e in radios if "checked" in e] == [chosen]
 
@@ -473,6 +473,6 @@ def test_a_preview_builds_one_exchange_of_what_is_shown_and_one_of_what_is_sent(
     fields = form(headers=headers, environment=environment.slug)
     response = client.post(PREVIEW, fields)
     assert not response.context["problems"]
-    assert "canary-4711" not in response.content.decode()
+    assert "canary-4711" not in response.text
     assert len(found) == built
     assert [("X-Key", "canary-4711") in target.headers for target in found] == [False, True][:built]

@@ -48,7 +48,7 @@ def spoken(protocol: str, binding: str, version: str, data: str) -> Run:
 def part(client: Client, run: Run, path: str = "", **query: str) -> Element:
     response = client.get(f"/runs/{run.pk}/conformance/{path}", query)
     assert response.status_code == 200
-    return read(response.content.decode())
+    return read(response)
 
 
 def rule_links(markup: Element) -> list[str]:
@@ -147,7 +147,7 @@ class TestReport:
 
     def test_what_an_agent_sent_stays_text(self, client: Client) -> None:
         run = streamed('event: <img src=x onerror=alert(1)>\ndata: {"<script>": 1}', *BAD)
-        html = client.get(f"/runs/{run.pk}/conformance/").content.decode()
+        html = client.get(f"/runs/{run.pk}/conformance/").text
         assert "<script" not in html
         assert "<img" not in html
 
@@ -351,7 +351,7 @@ class TestKept:
 
 class TestReference:
     def test_has_every_rule_once(self, client: Client) -> None:
-        markup = read(client.get("/rules/").content.decode())
+        markup = read(client.get("/rules/"))
         rows = [row.attributes["id"] for row in markup.find("tr") if "id" in row.attributes]
         every = [
             *ruleset("nlweb").rules,
@@ -368,7 +368,7 @@ class TestReference:
         assert "not in this version" in text
 
     def test_each_rule_links_to_its_page(self, client: Client) -> None:
-        rules = read(client.get("/rules/").content.decode())
+        rules = read(client.get("/rules/"))
         links = rule_links(rules)
         assert len(links) == len([row for row in rules.find("tr") if "id" in row.attributes])
         report = part(client, streamed(*BAD))
@@ -376,7 +376,7 @@ class TestReference:
         assert set(rule_links(report)) <= set(links)
 
     def test_leads_to_each_group(self, client: Client) -> None:
-        markup = read(client.get("/rules/").content.decode())
+        markup = read(client.get("/rules/"))
         ids = {
             str(element.attributes["id"])
             for element in markup.find("section")
@@ -392,7 +392,7 @@ class TestReference:
 def rule_page(client: Client, path: str) -> Element:
     response = client.get(f"/rules/{path}/")
     assert response.status_code == 200
-    return read(response.content.decode())
+    return read(response)
 
 
 def violating(client: Client, path: str) -> Element:
@@ -405,9 +405,9 @@ class TestRule:
     @pytest.mark.parametrize("group", ["nlweb", "json", "mcp", "agent-api"])
     def test_every_rule_has_a_page(self, client: Client, group: str) -> None:
         """With every finding of its examples once, and every byte of them."""
-        links = rule_links(read(client.get("/rules/").content.decode()))
+        links = rule_links(read(client.get("/rules/")))
         for url in [link for link in links if link.startswith(f"/rules/{group}/")]:
-            markup = read(client.get(url).content.decode())
+            markup = read(client.get(url))
             assert len(markup.find("h1")) == 1
             ids = [each.attributes["id"] for each in markup if "id" in each.attributes]
             assert {"requirements", "conforming", "violating"} <= set(ids)
@@ -556,6 +556,6 @@ class TestRule:
 def test_the_tab_asks_for_its_count_and_its_report(client: Client) -> None:
     run = streamed(*GOOD)
     Agent.objects.create(name="A", url="http://a.example")
-    markup = read(client.get(f"/runs/{run.pk}/").content.decode())
+    markup = read(client.get(f"/runs/{run.pk}/"))
     urls = [element.attributes["data-url"] for element in markup.find("final-part")]
     assert urls == [f"/runs/{run.pk}/conformance/count/", f"/runs/{run.pk}/conformance/"]

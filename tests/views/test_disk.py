@@ -30,7 +30,7 @@ class TestDisk:
     PATH = "/collections/soups/disk/"
 
     def section(self, client: Client) -> str:
-        return client.get(self.PATH).content.decode()
+        return client.get(self.PATH).text
 
     def post(self, client: Client, do: str, seen: str | None = None) -> Any:
         html = self.section(client)
@@ -72,7 +72,7 @@ class TestDisk:
         for do in ("save", "load"):
             answer = self.post(client, do, seen="older")
             assert answer.status_code == 422
-            assert "has changed since the page was loaded" in answer.content.decode()
+            assert "has changed since the page was loaded" in answer.text
         assert "Of leeks." in path.read_text("utf-8")
         assert not SavedRequest.objects.filter(notes="Of leeks.").exists()
 

@@ -60,7 +60,7 @@ def keep(agent: Agent, **changed: Any) -> Agent:
 def page(client: Client, path: str = PATH) -> str:
     response = client.get(path)
     assert response.status_code == 200
-    return response.content.decode()
+    return response.text
 
 
 @pytest.mark.usefixtures("agent")
@@ -269,7 +269,7 @@ async def test_starting(
     response = await async_client.post(PATH)
     assert (response.status_code, response["Location"]) == (302, PATH)
     assert asked == [agent]
-    shown = (await async_client.get(PATH)).content.decode()
+    shown = await async_client.get(PATH).text
     assert ("diagnoses are in progress" in shown) is not starts
 
 

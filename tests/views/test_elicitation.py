@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from asgiref.sync import sync_to_async
 from django.http import HttpRequest
-from django.test import AsyncClient, Client
+from django.test import Client
 
 from playground.conversation import elicitation
 from playground.models import Agent, Run, RunKind
@@ -34,7 +33,7 @@ HTMX = {"HX-Request": "true"}
 def page(client: Client, run: Run) -> str:
     response = client.get(f"/runs/{run.pk}/")
     assert response.status_code == 200
-    return str(response.content.decode())
+    return str(response.text)
 
 
 def controls(markup: Element, name: str) -> list[dict[str, str | None]]:
@@ -154,7 +153,7 @@ class TestForm:
         assert (omitted in text, text.count(as_filters)) == (True, 1)
         for strategy, expected in (("filters", 0), ("context", 1)):
             data = {**FILLED, "strategy": strategy}
-            shown = client.post(f"/runs/{run.pk}/answers/preview/", data).content.decode()
+            shown = client.post(f"/runs/{run.pk}/answers/preview/", data).text
             assert (omitted in shown, shown.count(as_filters)) == (True, expected)
             assert "ElicitationAnswers" not in shown
         plain = read(page(client, elicitation_run(agent))).text
@@ -195,7 +194,6 @@ class TestForm:
         assert controls(read(page(client, run)), "q0")
 
 
-@pytest.mark.django_db(transaction=True)
 class TestAnswer:
     @pytest.fixture
     def asking(self, agent: Agent) -> Run:
@@ -204,14 +202,14 @@ class TestAnswer:
             agent, request=request, text="For whom?", session_context={"turn": 1}
         )
 
-    async def answer(self, client: AsyncClient, run: Run, **fields: Any) -> Any:
+    def answer(self, client: Client, run: Run, **fields: Any) -> Any:
         data = {name: value for name, value in {**FILLED, **fields}.items() if value is not None}
-        return await client.post(f"/runs/{run.pk}/answers/", data, headers=HTMX)
+        return client.post(f"/runs/{run.pk}/answers/", data, headers=HTMX)
 
-    async def test_becomes_a_turn_that_follows(
-        self, async_client: AsyncClient, asking: Run, started: list[Any]
+    def test_becomes_a_turn_that_follows(
+        self, client: Client, asking: Run, started: list[Any]
     ) -> None:
-        response = await self.answer(async_client, asking)
+        response = self.answer(client, asking)
         assert response.status_code == 200
         [(run, target)] = started
         assert target.url == "http://agent.example/api"
@@ -230,10 +228,10 @@ class TestAnswer:
             "meta": {"session_context": {"turn": 1}},
         }
 
-    async def test_without_scripts_it_leads_to_the_run(
-        self, async_client: AsyncClient, asking: Run, started: list[Any]
+    def test_without_scripts_it_leads_to_the_run(
+        self, client: Client, asking: Run, started: list[Any]
     ) -> None:
-        response = await async_client.post(f"/runs/{asking.pk}/answers/", FILLED)
+        response = client.post(f"/runs/{asking.pk}/answers/", FILLED)
         [(run, _)] = started
         assert (response.status_code, response["Location"]) == (302, f"/runs/{run.pk}/")
 
@@ -253,14 +251,14 @@ class TestAnswer:
             ({"agent": "recipes", "headers": '[["Host", "a"]]'}, "Host"),
         ],
     )
-    async def test_is_checked_and_what_was_filled_in_is_kept(
-        self, async_client: AsyncClient, asking: Run, started: list[Any],
+    def test_is_checked_and_what_was_filled_in_is_kept(
+        self, client: Client, asking: Run, started: list[Any],
         fields: dict[str, Any], error: str,
     ) -> None:  # fmt: skip
-        response = await self.answer(async_client, asking, **fields)
+        response = self.answer(client, asking, **fields)
         assert (response.status_code, started) == (422, [])
         assert response["HX-Retarget"] == "closest answer-form"
-        markup = read(response.content.decode())
+        markup = read(response)
         assert error in markup.text
         assert controls(markup, "q4")[0]["id"] == "q4-entry-4-0"
         assert "olives" in markup.text
@@ -270,35 +268,33 @@ class TestAnswer:
             ids = " ".join(e.attributes.get("aria-describedby") or "" for e in markup.elements)
             (name,) = fields
             assert f"{name}-entry-4-0-error" in ids
-        assert await Run.objects.acount() == 1
+        assert Run.objects.count() == 1
 
-    async def test_some_may_be_left_out(
-        self, async_client: AsyncClient, asking: Run, started: list[Any]
-    ) -> None:
-        await self.answer(async_client, asking, q0=None, q1=None, q4=None, partial="on")
+    def test_some_may_be_left_out(self, client: Client, asking: Run, started: list[Any]) -> None:
+        self.answer(client, asking, q0=None, q1=None, q4=None, partial="on")
         [(run, _)] = started
         assert run.answers == {"guests": 6, "children": True}
 
-    async def test_the_way_is_remembered_with_the_agent(
-        self, async_client: AsyncClient, asking: Run, agent: Agent, started: list[Any]
+    def test_the_way_is_remembered_with_the_agent(
+        self, client: Client, asking: Run, agent: Agent, started: list[Any]
     ) -> None:
         template = '{"query": {"text": "{{text}}", "sauce": "{{answers.sauce}}"}}'
         fields = {"strategy": "template", "template": template}
-        await self.answer(async_client, asking, **fields)
+        self.answer(client, asking, **fields)
         [(run, _)] = started
         assert run.request == {"query": {"text": "pasta", "sauce": "red"}}
-        await agent.arefresh_from_db()
+        agent.refresh_from_db()
         assert (agent.answer_strategy, agent.answer_template) == ("template", template)
-        await self.answer(async_client, asking, strategy="text", template="{")
-        await agent.arefresh_from_db()
+        self.answer(client, asking, strategy="text", template="{")
+        agent.refresh_from_db()
         assert (agent.answer_strategy, agent.answer_template) == ("text", template)
-        html = (await async_client.get(f"/runs/{asking.pk}/")).content.decode()
+        html = client.get(f"/runs/{asking.pk}/").text
         chosen = [c["value"] for c in controls(read(html), "strategy") if "checked" in c]
         assert chosen == ["text"]
 
-    async def test_a_template_beyond_the_limit_is_not_remembered(
+    def test_a_template_beyond_the_limit_is_not_remembered(
         self,
-        async_client: AsyncClient,
+        client: Client,
         asking: Run,
         agent: Agent,
         started: list[Any],
@@ -308,81 +304,77 @@ class TestAnswer:
         settings.QUOTA = 1024**3
         monkeypatch.setitem(LIMITS, Agent, replace(LIMITS[Agent], size=1))
         template = '{"query": {"text": "{{text}}"}}'
-        await self.answer(async_client, asking, strategy="template", template=template)
+        self.answer(client, asking, strategy="template", template=template)
         assert len(started) == 1
-        await agent.arefresh_from_db()
+        agent.refresh_from_db()
         assert (agent.answer_strategy, agent.answer_template) == ("filters", "")
 
-    async def test_a_refused_way_is_not_remembered(
-        self, async_client: AsyncClient, asking: Run, agent: Agent
+    def test_a_refused_way_is_not_remembered(
+        self, client: Client, asking: Run, agent: Agent
     ) -> None:
-        await self.answer(async_client, asking, strategy="context", q0=None)
-        await agent.arefresh_from_db()
+        self.answer(client, asking, strategy="context", q0=None)
+        agent.refresh_from_db()
         assert agent.answer_strategy == "filters"
 
-    async def test_again_makes_a_branch(
-        self, async_client: AsyncClient, asking: Run, started: list[Any]
-    ) -> None:
-        await self.answer(async_client, asking)
-        await self.answer(async_client, asking, q0="white")
+    def test_again_makes_a_branch(self, client: Client, asking: Run, started: list[Any]) -> None:
+        self.answer(client, asking)
+        self.answer(client, asking, q0="white")
         (first, _), (second, _) = started
         assert {first.parent_id, second.parent_id} == {asking.pk}
         assert [each.answers["sauce"] for each in (first, second)] == ["red", "white"]
-        html = (await async_client.get(f"/runs/{asking.pk}/")).content.decode()
+        html = client.get(f"/runs/{asking.pk}/").text
         text = read(html).text
         assert "Another answer starts a branch" in text
         assert "Answer again" in text
         for run in (first, second):
             assert f'href="/runs/{run.pk}/"' in html
-        beside = (await async_client.get(f"/runs/{first.pk}/")).content.decode()
+        beside = client.get(f"/runs/{first.pk}/").text
         assert "Branch 1 of 2" in beside
         assert f'href="/runs/{second.pk}/"' in beside
 
-    async def test_headers_are_the_composers_for_the_same_agent(
-        self, async_client: AsyncClient, asking: Run, started: list[Any]
+    def test_headers_are_the_composers_for_the_same_agent(
+        self, client: Client, asking: Run, started: list[Any]
     ) -> None:
         own = '[["X-Mine", "1"]]'
-        await self.answer(async_client, asking, agent="recipes", headers=own)
-        await self.answer(async_client, asking, agent="another", headers=own)
+        self.answer(client, asking, agent="recipes", headers=own)
+        self.answer(client, asking, agent="another", headers=own)
         assert [("X-Mine", "1") in target.headers for _, target in started] == [True, False]
 
-    async def test_headers_of_the_run_go_along_without_its_credentials(
-        self, async_client: AsyncClient, asking: Run, started: list[Any]
+    def test_headers_of_the_run_go_along_without_its_credentials(
+        self, client: Client, asking: Run, started: list[Any]
     ) -> None:
         asking.headers = [["X-Kept", "1"], ["Authorization", ""]]
-        await asking.asave()
-        await self.answer(async_client, asking)
+        asking.save()
+        self.answer(client, asking)
         [(run, target)] = started
         assert ("X-Kept", "1") in target.headers
         assert "authorization" not in {name.lower() for name, _ in target.headers}
         assert run.headers == [["X-Kept", "1"]]
 
-    async def test_questions_of_a_kept_promise(
-        self, async_client: AsyncClient, agent: Agent, started: list[Any]
+    def test_questions_of_a_kept_promise(
+        self, client: Client, agent: Agent, started: list[Any]
     ) -> None:
         """What a promise became may ask: the answer follows on the check, within the turn."""
-        first = await sync_to_async(turn)(agent, request={"query": {"text": "a plan"}})
-        check = await sync_to_async(elicitation_run)(
+        first = turn(agent, request={"query": {"text": "a plan"}})
+        check = elicitation_run(
             agent, [SAUCE], parent=first, kind="check", conversation_id=first.conversation_id,
             request={"promise_token": "t", "action": "checkin"}, parent_entry_seq=4,
             parent_entry_part=0,
         )  # fmt: skip
         fields = {**ENTRY, "q0": "red", "strategy": "filters", "nested": "1"}
-        response = await async_client.post(f"/runs/{check.pk}/answers/", fields, headers=HTMX)
+        response = client.post(f"/runs/{check.pk}/answers/", fields, headers=HTMX)
         assert response.status_code == 200
         [(run, _)] = started
         assert (run.parent_id, run.answers) == (check.pk, {"sauce": "red"})
         assert run.request["query"] == {"text": "a plan", "sauce": "red"}
-        html = (await async_client.get(f"/runs/{run.pk}/")).content.decode()
+        html = client.get(f"/runs/{run.pk}/").text
         assert f'data-url="/runs/{first.pk}/turn/"' in html
-        html = (await async_client.get(f"/runs/{first.pk}/")).content.decode()
+        html = client.get(f"/runs/{first.pk}/").text
         assert f'href="/runs/{run.pk}/"' in html
 
-    async def test_nested_ids_are_told_from_those_of_the_page(
-        self, async_client: AsyncClient, asking: Run
-    ) -> None:
-        response = await self.answer(async_client, asking, q0=None, nested="1")
-        ids = [c["id"] for c in controls(read(response.content.decode()), "q4")]
+    def test_nested_ids_are_told_from_those_of_the_page(self, client: Client, asking: Run) -> None:
+        response = self.answer(client, asking, q0=None, nested="1")
+        ids = [c["id"] for c in controls(read(response), "q4")]
         assert ids == [f"q4-r{asking.pk.hex[:12]}-entry-4-0"]
 
     @pytest.mark.parametrize(
@@ -396,16 +388,16 @@ class TestAnswer:
             {"seq": "-4"},
         ],
     )
-    async def test_there_are_no_questions(
-        self, async_client: AsyncClient, asking: Run, place: dict[str, str]
+    def test_there_are_no_questions(
+        self, client: Client, asking: Run, place: dict[str, str]
     ) -> None:
-        assert (await self.answer(async_client, asking, **place)).status_code == 404
+        assert (self.answer(client, asking, **place)).status_code == 404
 
-    async def test_the_agent_was_deleted(
-        self, async_client: AsyncClient, asking: Run, agent: Agent, started: list[Any]
+    def test_the_agent_was_deleted(
+        self, client: Client, asking: Run, agent: Agent, started: list[Any]
     ) -> None:
-        await agent.adelete()
-        response = await self.answer(async_client, asking)
+        agent.delete()
+        response = self.answer(client, asking)
         assert (response.status_code, started) == (422, [])
 
 
@@ -413,7 +405,7 @@ class TestPreview:
     def preview(self, client: Client, run: Run, **fields: Any) -> str:
         response = client.post(f"/runs/{run.pk}/answers/preview/", {**FILLED, **fields})
         assert response.status_code == 200
-        return read(response.content.decode()).text
+        return read(response).text
 
     def test_is_the_call_that_would_be_made(self, client: Client, agent: Agent) -> None:
         text = self.preview(client, elicitation_run(agent))
@@ -452,7 +444,7 @@ class TestDecline:
         url = f"/runs/{run.pk}/answers/declined/"
         response = client.post(url, {**ENTRY, **fields}, headers=HTMX)
         assert response.status_code == 200
-        return read(response.content.decode())
+        return read(response)
 
     def test_is_recorded_and_nothing_is_sent(self, client: Client, agent: Agent) -> None:
         run = elicitation_run(agent)

@@ -56,19 +56,19 @@ def save(client: Client, *rows: dict[str, str], stored: int = 0) -> Any:
 
 
 def test_one_is_made_and_becomes_the_active_one(client: Client) -> None:
-    assert "and one for the deployed agent" in client.get("/environments/").content.decode()
+    assert "and one for the deployed agent" in client.get("/environments/").text
     made = client.post("/environments/", {"name": "  Local "})
     assert made.headers["Location"] == "/environments/local/"
-    assert '<option value="local" selected>Local</option>' in client.get("/").content.decode()
+    assert '<option value="local" selected>Local</option>' in client.get("/").text
     again = client.post("/environments/", {"name": "LOCAL"})
     assert again.status_code == 422
-    assert "already" in again.content.decode()
+    assert "already" in again.text
 
 
 def test_no_secret_is_in_any_page(client: Client, environment: Environment) -> None:
     for path in ("/environments/", "/environments/staging/", "/"):
-        assert SECRET not in client.get(path).content.decode()
-    page = client.get("/environments/staging/").content.decode()
+        assert SECRET not in client.get(path).text
+    page = client.get("/environments/staging/").text
     assert "Paris" in page
     assert "https://a.example" in page
 
@@ -125,7 +125,7 @@ def test_what_cannot_be_kept(
 ) -> None:
     answer = save(client, row)
     assert answer.status_code == 422
-    page = answer.content.decode()
+    page = answer.text
     assert error in page
     assert "canary-new" not in page
     assert Variable.objects.count() == 2
@@ -135,7 +135,7 @@ def test_names_stand_there_once_and_can_change_places(
     client: Client, environment: Environment
 ) -> None:
     twice = save(client, {"name": "x", "value": "1"}, {"name": "x", "value": "2"})
-    assert "twice" in twice.content.decode()
+    assert "twice" in twice.text
     rows = stored_rows()
     rows[0]["name"], rows[1]["name"] = rows[1]["name"], rows[0]["name"]
     assert save(client, *rows, stored=2).status_code == 302
@@ -157,7 +157,7 @@ def test_origins_are_written_one_way(client: Client, environment: Environment) -
 
 def test_a_copy_has_no_secrets(client: Client, environment: Environment) -> None:
     answer = client.post("/environments/staging/copy/", follow=True)
-    assert "Enter the value of 1 secret again" in answer.content.decode()
+    assert "Enter the value of 1 secret again" in answer.text
     copy = Environment.objects.get(slug="staging-copy")
     assert [(row.name, row.value, row.secret) for row in copy.variables.all()] == [
         ("city", "Paris", ""),
@@ -173,7 +173,7 @@ def test_a_new_name_keeps_the_slug_and_a_deleted_one_is_gone(
     assert client.post("/environments/active/", {"environment": "staging"}).status_code == 204
     client.post("/environments/staging/deletion/")
     assert not Variable.objects.exists()
-    assert "selected>Production" not in client.get("/").content.decode()
+    assert "selected>Production" not in client.get("/").text
     assert client.post("/environments/active/", {"environment": "staging"}).status_code == 404
 
 
@@ -198,7 +198,7 @@ class TestComposing:
     def test_names_without_a_value_are_not_sent(self, client: Client, started: list[Any]) -> None:
         refused = client.post("/runs/", self.fields("{{nobody}} {{else}}"))
         assert refused.status_code == 422
-        assert "{{else}} is not defined" in refused.content.decode()
+        assert "{{else}} is not defined" in refused.text
         assert not started
         assert not Run.objects.exists()
 
@@ -219,7 +219,7 @@ class TestAMissingVariable:
         self, client: Client, environment: Environment
     ) -> None:
         query = {"name": "user", "environment": "staging", "url": "https://b.example/ask"}
-        html = client.get(self.URL, query).content.decode()
+        html = client.get(self.URL, query).text
         assert 'value="user"' in html
         assert '<option value="staging" selected>' in html
         assert 'value="https://b.example"' in html
@@ -236,7 +236,7 @@ class TestAMissingVariable:
         assert environment.variables.get(name="user").content == " Ada "
         again = client.post(self.URL, fields)
         assert again.status_code == 422
-        assert "Staging already has this variable." in again.content.decode()
+        assert "Staging already has this variable." in again.text
 
     def test_a_new_environment_is_created_for_it_and_becomes_the_active_one(
         self, client: Client
@@ -249,7 +249,7 @@ class TestAMissingVariable:
         created = Variable.objects.get()
         assert (created.environment.name, created.secret, created.value) == ("Local", SECRET, "")
         assert created.allowed_origins == ["https://a.example"]
-        assert '<option value="local" selected>' in client.get("/").content.decode()
+        assert '<option value="local" selected>' in client.get("/").text
 
     @pytest.mark.parametrize(
         ("fields", "error"),
@@ -268,7 +268,7 @@ class TestAMissingVariable:
     ) -> None:
         answer = client.post(self.URL, {"environment_name": "New", "name": "x", **fields})
         assert answer.status_code == 422
-        page = answer.content.decode()
+        page = answer.text
         assert error in page
         assert 'aria-invalid="true"' in page
         assert "canary-new" not in page
@@ -279,12 +279,12 @@ def test_the_values_of_an_environment_are_shown_and_its_secrets_are_masked(
     client: Client, environment: Environment
 ) -> None:
     path = "/environments/active/values/"
-    html = client.get(path, {"environment": "staging"}).content.decode()
+    html = client.get(path, {"environment": "staging"}).text
     assert "Paris" in html
     assert "••••••" in html
     assert SECRET not in html
     assert 'href="/environments/staging/"' in html
-    assert "No environment is selected" in client.get(path).content.decode()
+    assert "No environment is selected" in client.get(path).text
     assert client.get(path, {"environment": "nowhere"}).status_code == 404
 
 
@@ -293,7 +293,7 @@ def test_the_page_itself_keeps_typed_secrets_over_a_mistake(
 ) -> None:
     fields = table({"name": "a b", "kind": "secret", "value": "canary-new"})
     for headers, words in (({"HX-Request": "true"}, False), ({}, True)):
-        page = client.post("/environments/staging/", fields, headers=headers).content.decode()
+        page = client.post("/environments/staging/", fields, headers=headers).text
         assert ("re-enter secrets" in page) is words
         assert "canary-new" not in page
     saved = client.post("/environments/staging/", table(), headers={"HX-Request": "true"})

@@ -27,7 +27,7 @@ def test_a_body_that_is_too_large(client: Client, settings: Any) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
     response = client.post("/agents/", {"notes": "a" * 1000}, "application/x-www-form-urlencoded")
     assert response.status_code == 400
-    page = read(response.content.decode())
+    page = read(response)
     assert "The request is too large" in page.text
     assert [link.attributes["href"] for link in page.find("a")] == ["/"]
 
@@ -35,13 +35,13 @@ def test_a_body_that_is_too_large(client: Client, settings: Any) -> None:
 def test_another_hosts_name(client: Client) -> None:
     response = client.get("/", headers={"Host": "evil.example"})
     assert response.status_code == 400
-    assert "Host header is not allowed" in read(response.content.decode()).text
+    assert "Host header is not allowed" in read(response).text
 
 
 def test_a_page_that_is_not_there(client: Client) -> None:
     response = client.get("/nowhere/")
     assert response.status_code == 404
-    text = read(response.content.decode()).text
+    text = read(response).text
     assert "Page not found" in text
     assert "belongs to another user" in text
 
@@ -66,7 +66,7 @@ def test_a_send_that_cannot_be_recorded(
     response = client.post("/runs/", form())
     assert response.status_code == status
     assert ("Retry-After" in response) == (status == 503)
-    assert words in read(response.content.decode()).text
+    assert words in read(response).text
 
 
 @pytest.mark.parametrize("is_new", [True, False])
@@ -83,7 +83,7 @@ def test_a_session_that_cannot_be_saved(
     client.raise_request_exception = False
     response = client.post(reverse("environment-choice"), {"environment": ""})
     assert response.status_code == 503
-    assert "database is unavailable" in read(response.content.decode()).text
+    assert "database is unavailable" in read(response).text
 
 
 def test_a_session_that_ended_during_the_request(client: Client) -> None:

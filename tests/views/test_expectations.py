@@ -89,7 +89,7 @@ class TestChecks:
 
     def test_with_expectations_the_page_has_a_tab(self, client: Client) -> None:
         for run, shown in ((a_run(MET), True), (a_run(), False)):
-            page = client.get(f"/runs/{run.pk}/").content.decode()
+            page = client.get(f"/runs/{run.pk}/").text
             assert ('id="tab-checks"' in page) is shown
             assert ("checks/count/" in page) is shown
         assert "No expectations" in part(client, a_run(), "checks").text
@@ -122,7 +122,7 @@ class TestDocument:
 
 class TestEditor:
     def test_has_a_form_for_every_type(self, client: Client) -> None:
-        page = client.get("/expectations/").content.decode()
+        page = client.get("/expectations/").text
         for kind in expectations.EXPECTATION_TYPES:
             assert f'<template data-kind="{kind}">' in page
         for operator in ("exists", "equals", "contains", "matches", "is"):
@@ -160,7 +160,7 @@ class TestTrying:
         wanted = [{**UNMET, "equals": "{{dish}}"}]
         template = {"document": {"query": {"text": "x"}}, "headers": [], "address": "", "auth": {}}
         run = a_run(UNMET, request_template={**template, "expectations": wanted})
-        text = read(client.get(run.get_absolute_url()).content.decode()).text
+        text = read(client.get(run.get_absolute_url())).text
         assert json.dumps(wanted) in text
         assert json.dumps([UNMET]) not in text
 

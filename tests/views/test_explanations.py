@@ -28,7 +28,7 @@ QUERY = "/explanations/nlweb/0.55/ask-request/"
 def test_a_name_is_explained(client: Client, path: str, at: str, shown: list[str]) -> None:
     response = client.get(path, {"at": at})
     assert response.status_code == 200
-    html = response.content.decode()
+    html = response.text
     assert [text for text in shown if text not in html] == []
     assert "<img" not in html
 

@@ -58,7 +58,7 @@ def shown(client: Client, address: str = "/history/", **headers: str) -> list[st
 
 class TestPage:
     def test_says_what_it_is_for_before_anything_was_sent(self, client: Client) -> None:
-        html = client.get("/history/").content.decode()
+        html = client.get("/history/").text
         assert "No runs yet" in html
         assert "Compose a request" in html
 
@@ -67,7 +67,7 @@ class TestPage:
             agent=agent, results=7, events=9, bytes=2048, first_event_us=84_000, ended_us=1_200_000,
             binding="mcp",
         )  # fmt: skip
-        html = client.get("/history/").content.decode()
+        html = client.get("/history/").text
         for words in ("Completed", "eggs", "Recipes", "NLWeb 0.55 · MCP", "7", "84 ms", "1.2 s",
                       "2.0 KB", "now"):  # fmt: skip
             assert words in html
@@ -82,19 +82,19 @@ class TestPage:
         self, client: Client, made_by: str, word: str
     ) -> None:
         make()
-        assert f">{word}</span>" not in client.get("/history/").content.decode()
+        assert f">{word}</span>" not in client.get("/history/").text
         make(source=made_by)
-        assert f">{word}</span>" in client.get("/history/").content.decode()
+        assert f">{word}</span>" in client.get("/history/").text
 
     def test_markup_of_an_agent_stays_text(self, client: Client) -> None:
         make(text="<script>alert(1)</script>", agent_name="<b>x</b>")
-        html = client.get("/history/").content.decode()
+        html = client.get("/history/").text
         assert "<script>alert" not in html
         assert "<b>x" not in html
 
     def test_what_cannot_be_sent_again_does_not_offer_it(self, client: Client) -> None:
         make(agent=None)
-        assert "Send again" not in client.get("/history/").content.decode()
+        assert "Send again" not in client.get("/history/").text
 
     def test_checks_and_actions_come_when_asked_for(self, client: Client) -> None:
         turn = make(text="turn", ago=1)
@@ -172,17 +172,17 @@ class TestFilters:
 
     def test_the_form_shows_what_is_chosen_and_the_address_keeps_it(self, client: Client) -> None:
         address = "/history/?q=soup&agent=recipes&outcome=failure&made_by=collection"
-        html = client.get(address).content.decode()
+        html = client.get(address).text
         assert 'value="soup"' in html
         assert '<option value="failure" selected>' in html
         assert '<option value="collection" selected>' in html
         fragment = client.get(f"{address}&state=&since=&until=", headers=HTMX)
         assert fragment["HX-Replace-Url"] == address
         assert "HX-Request" in fragment["Vary"]
-        assert "<html" not in fragment.content.decode()
+        assert "<html" not in fragment.text
 
     def test_nothing_found_says_so_and_leads_back(self, client: Client) -> None:
-        html = client.get("/history/?q=nothing").content.decode()
+        html = client.get("/history/?q=nothing").text
         assert "No matching runs" in html
         assert 'href="/history/">Show all runs' in html
 
@@ -237,12 +237,12 @@ class TestPaging:
         monkeypatch.setattr(pages, "SEARCH_NEXT_ROWS", 2)
         for number in range(8):
             make(ago=number)
-        html = client.get("/history/?q=go").content.decode()
+        html = client.get("/history/?q=go").text
         steps = 0
         while "searching further" in html:
             row = next(r for r in read(html).find("tr") if "hx-get" in r.attributes)
             assert row.attributes["hx-trigger"] == "load"
-            html = client.get(row.attributes["hx-get"], headers=HTMX).content.decode()
+            html = client.get(row.attributes["hx-get"], headers=HTMX).text
             steps += 1
         assert 1 < steps < 5
         assert "No matching runs" in html
@@ -250,14 +250,14 @@ class TestPaging:
     def test_older_ones_follow(self, client: Client) -> None:
         for number in range(pages.PAGE + 1):
             make(text=f"run {number}", ago=number)
-        html = client.get("/history/?state=completed").content.decode()
+        html = client.get("/history/?state=completed").text
         link = next(a for a in read(html).find("a") if "hx-target" in a.attributes
                     and a.attributes["hx-target"] == "closest tr")  # fmt: skip
         address = link.attributes["href"]
         assert "state=completed" in address
         assert shown(client, address, **HTMX) == [f"run {pages.PAGE}"]
         # Without a script it is a page that begins there.
-        html = client.get(address).content.decode()
+        html = client.get(address).text
         assert "Runs before" in html
         assert "Show newest" in html
 
@@ -286,11 +286,11 @@ class TestDeletion:
     def test_asks_first(self, client: Client) -> None:
         run = make(bytes=2048)
         make(kind="check", parent=run)
-        html = client.get(f"/history/deletion/?run={run.pk}").content.decode()
+        html = client.get(f"/history/deletion/?run={run.pk}").text
         assert "Delete this run?" in html
         assert "1 poll or action" in html.replace("\xa0", " ")
         assert Run.objects.count() == 2
-        sheet = client.get(f"/history/deletion/?run={run.pk}", headers=HTMX).content.decode()
+        sheet = client.get(f"/history/deletion/?run={run.pk}", headers=HTMX).text
         assert "<html" not in sheet
 
     def test_deletes_what_was_chosen_and_leads_back(self, client: Client) -> None:
@@ -302,7 +302,7 @@ class TestDeletion:
         fields = {"run": [run.pk for run in chosen], "back": back}
         response = client.post("/history/deletion/", fields, follow=True)
         assert response.redirect_chain == [(back, 302)]
-        assert "3 runs were deleted." in response.content.decode()
+        assert "3 runs were deleted." in response.text
         assert Run.objects.get() == kept
         assert not Conversation.objects.exists()
 
@@ -320,7 +320,7 @@ class TestDeletion:
         run, other = make(), make()
         Share.objects.create(run=run)
         keys = f"run={run.pk}&run={other.pk}"
-        html = client.get(f"/history/deletion/?{keys}").content.decode()
+        html = client.get(f"/history/deletion/?{keys}").text
         assert "One of them is shared with a link, which will stop working." in html
         client.post("/history/deletion/", {"run": [run.pk, other.pk]})
         assert not Run.objects.exists()
@@ -339,7 +339,7 @@ class TestDeletion:
 
 def test_somebody_elses_run_is_not_there(client: Client, django_user_model: Any) -> None:
     theirs = make(owner=django_user_model.objects.create(username="u"), text="confidential")
-    assert "confidential" not in client.get("/history/").content.decode()
+    assert "confidential" not in client.get("/history/").text
     assert client.post("/history/deletion/", {"run": theirs.pk}).status_code == 404
     assert Run.objects.exists()
 
@@ -360,13 +360,13 @@ class TestSidebar:
         group = collection_run("Soups", "met", "unmet", "met", "unsent", ago=2)
         mine = [make(ago=number) for number in (1, 3)]
         make(source="recording", ago=4)
-        first = read(client.get("/runs/").content.decode())
+        first = read(client.get("/runs/"))
         assert "Soups 2 failed, 2 of 4 passed" in " ".join(first.text.split())
         assert [a.attributes["data-run"] for a in first.find("a")][:2] == [
             str(run.pk) for run in mine
         ]
         assert len(first.find("a")) == 3
-        steps = read(client.get(f"/runs/?collection_run={group.pk}").content.decode())
+        steps = read(client.get(f"/runs/?collection_run={group.pk}"))
         assert " ".join(steps.text.split()) == (
             "Passed: step 1 Failed: step 2 Passed: step 3 Not sent: step 4 Report"
         )
@@ -401,7 +401,7 @@ class TestSidebar:
         monkeypatch.setattr(pages, "SEARCH_NEXT_ROWS", 2)
         for number in range(8):
             make(text="xy" if number == 6 else "hay", ago=number)
-        assert "searching further" in client.get("/runs/?q=go").content.decode()
+        assert "searching further" in client.get("/runs/?q=go").text
         assert self.pages(client, "/runs/?q=go") == ["No runs match “go”."]
         assert self.pages(client, "/runs/?q=xy") == [str(Run.objects.get(text="xy").pk)]
 
@@ -413,9 +413,9 @@ class TestSidebar:
         assert "collection run · Recipes" in html
 
     def test_the_first_visit_is_before_the_first_run(self, client: Client) -> None:
-        assert "composer--first" in client.get("/").content.decode()
+        assert "composer--first" in client.get("/").text
         make()
-        assert "composer--first" not in client.get("/").content.decode()
+        assert "composer--first" not in client.get("/").text
 
 
 def document(**prefer: Any) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def text_in(html: str) -> str:
 
 class TestImport:
     def test_the_form(self, client: Client) -> None:
-        html = client.get(PAGE).content.decode()
+        html = client.get(PAGE).text
         assert 'enctype="multipart/form-data"' in html
         assert "Playground collection" in html
 
@@ -53,11 +53,11 @@ class TestImport:
     ) -> None:
         answer = client.post(PAGE, {"text": TEXT})
         assert answer.status_code == 200
-        shown = text_in(answer.content.decode())
+        shown = text_in(answer.text)
         assert "Import Soups ?" in shown
         assert "Added 3 collection Soups folder Hot request Leek" in shown
         assert not Collection.objects.exists()
-        done = confirm(client, answer.content.decode())
+        done = confirm(client, answer.text)
         assert done.status_code == 302
         assert done["Location"] == "/collections/soups/"
         assert SavedRequest.objects.get().folder is not None
@@ -65,8 +65,8 @@ class TestImport:
     def test_an_upload(self, client: Client) -> None:
         upload = SimpleUploadedFile("soups.json", TEXT.encode())
         answer = client.post(PAGE, {"file": upload})
-        assert "from soups.json" in text_in(answer.content.decode())
-        confirm(client, answer.content.decode())
+        assert "from soups.json" in text_in(answer.text)
+        confirm(client, answer.text)
         assert Collection.objects.get().slug == "soups"
 
     def test_it_shows_what_is_added_changed_and_left_alone(self, client: Client) -> None:
@@ -75,7 +75,7 @@ class TestImport:
         collection.requests.filter(slug="leek").update(notes="Old note.\nStays.")
         collection.requests.filter(slug="first").delete()
         SavedRequest.objects.create(collection=collection, name="Mine", document={})
-        html = client.post(PAGE, {"text": text}).content.decode()
+        html = client.post(PAGE, {"text": text}).text
         shown = text_in(html)
         assert "Added 1 request First" in shown
         assert "Changed 1 request Leek notes notes − Old note. − Stays. + About Leek." in shown
@@ -87,13 +87,13 @@ class TestImport:
 
     def test_the_same_again_has_nothing_to_do(self, client: Client) -> None:
         text = fixture.dump(example_collections.example())
-        html = client.post(PAGE, {"text": text}).content.decode()
+        html = client.post(PAGE, {"text": text}).text
         assert "No changes: the collection is already up to date" in html
         assert 'value="yes"' not in html
 
     def test_it_can_stand_beside_the_one_that_is_there(self, client: Client) -> None:
         collection = example_collections.example()
-        html = client.post(PAGE, {"text": fixture.dump(collection)}).content.decode()
+        html = client.post(PAGE, {"text": fixture.dump(collection)}).text
         done = confirm(client, html, "beside")
         assert done["Location"] == "/collections/soups-2/"
         assert Collection.objects.get(slug="soups-2").requests.count() == 4
@@ -109,7 +109,7 @@ class TestImport:
             {"key": "api_key", "value": "canary-4711"}, {"key": "not a name", "value": "x"},
         ]  # fmt: skip
         text = json.dumps({"info": {"name": "Soups"}, "item": [], "variable": rows})
-        html = client.post(PAGE, {"text": text}).content.decode()
+        html = client.post(PAGE, {"text": text}).text
         assert "from its 3 variables" in html
         more = {"environment": "on"} if is_wanted else {}
         page = confirm(client, html, **more)
@@ -127,7 +127,7 @@ class TestImport:
     def test_what_is_left_out_is_told(self, client: Client) -> None:
         item = with_fields(REQUEST, headers=[["Authorization", "Bearer confidential"]])
         text = json.dumps([COLLECTION, FOLDER, item])
-        html = client.post(PAGE, {"text": text}).content.decode()
+        html = client.post(PAGE, {"text": text}).text
         assert "Skipped" in html
         assert "confidential" not in html
         confirm(client, html)
@@ -153,12 +153,12 @@ class TestImport:
     ) -> None:
         answer = client.post(PAGE, fields)
         assert answer.status_code == 422
-        assert wanted in answer.content.decode()
+        assert wanted in answer.text
         assert not Collection.objects.exists()
 
     def test_a_text_that_cannot_be_imported_stays_to_be_mended(self, client: Client) -> None:
         answer = client.post(PAGE, {"text": "[{<b>"})
-        assert "[{&lt;b&gt;</textarea>" in answer.content.decode()
+        assert "[{&lt;b&gt;</textarea>" in answer.text
 
     @pytest.mark.parametrize(
         ("data", "wanted"),
@@ -175,22 +175,22 @@ class TestImport:
         upload.name = "a.json"
         answer = client.post(PAGE, {"file": upload})
         assert answer.status_code == 422
-        assert wanted in answer.content.decode()
+        assert wanted in answer.text
 
     def test_a_text_that_would_unpack_without_end(self, client: Client) -> None:
         answer = client.post(PAGE, {"packed": compress_text(" " * (33 * 1024 * 1024))})
-        assert "larger than 32 MB" in answer.content.decode()
+        assert "larger than 32 MB" in answer.text
 
     def test_names_are_text_and_never_markup(self, client: Client) -> None:
         item = with_fields(REQUEST, name="<script>alert(1)</script>", notes="<img src=x>")
-        html = client.post(PAGE, {"text": json.dumps([COLLECTION, FOLDER, item])}).content.decode()
+        html = client.post(PAGE, {"text": json.dumps([COLLECTION, FOLDER, item])}).text
         assert "<script>alert" not in html
         assert "&lt;script&gt;alert(1)" in html
 
     def test_thousands_are_counted_and_some_are_listed(self, client: Client) -> None:
         items = [with_fields(REQUEST, slug=f"r{n}", folder=None) for n in range(2_000)]
         answer = client.post(PAGE, {"text": json.dumps([COLLECTION, *items])})
-        html = answer.content.decode()
+        html = answer.text
         assert html.count("import-group-name") == 100
         assert "and 1901 more" in html
         confirm(client, html)
@@ -225,13 +225,13 @@ async def test_a_file_from_an_address(async_client: Any, script: Script, wanted:
         answer = await async_client.post(PAGE, {"url": f"{server.url}/soups.json"})
         assert len(server.requests) == 1
     assert server.requests[0].startswith(b"GET /soups.json HTTP/1.1\r\n")
-    assert wanted in text_in(answer.content.decode())
+    assert wanted in text_in(answer.text)
 
 
 async def test_an_address_that_the_policy_refuses(async_client: Any) -> None:
     answer = await async_client.post(PAGE, {"url": "http://169.254.169.254/latest"})
     assert answer.status_code == 422
-    assert "The outbound policy denies" in answer.content.decode()
+    assert "The outbound policy denies" in answer.text
 
 
 def test_an_export_is_a_file_that_imports_again(client: Client) -> None:
@@ -239,7 +239,7 @@ def test_an_export_is_a_file_that_imports_again(client: Client) -> None:
     answer = client.get("/collections/soups/export/")
     assert answer["Content-Disposition"] == 'attachment; filename="soups.json"'
     assert answer["Content-Type"] == "application/json; charset=utf-8"
-    assert answer.content.decode() == fixture.dump(collection)
+    assert answer.text == fixture.dump(collection)
     assert client.get("/collections/other/export/").status_code == 404
 
 
@@ -282,7 +282,7 @@ class TestCurl:
 @pytest.mark.usefixtures("agent")
 class TestCode:
     def test_what_is_composed_is_there_in_each_language(self, client: Client) -> None:
-        html = client.post("/compose/code/", form()).content.decode()
+        html = client.post("/compose/code/", form()).text
         for words in ("curl --url http://agent.example/api/ask", "import httpx", "await fetch(",
                       "&quot;tools/call&quot;", "Mcp-Method: tools/call"):  # fmt: skip
             assert words in html
@@ -299,7 +299,7 @@ class TestCode:
         )
         document = {"query": {"text": "a {{own-key}}"}}
         fields = form(document, environment=place.slug, headers='[["X-Key", "{{own-key}}"]]')
-        html = client.post("/compose/code/", fields).content.decode()
+        html = client.post("/compose/code/", fields).text
         assert CANARY not in html
         assert CANARY[::-1] not in html
         assert "$TOKEN" in html
@@ -307,11 +307,11 @@ class TestCode:
         assert "<code>TOKEN</code>" in html
 
     def test_a_name_without_a_value_is_said(self, client: Client) -> None:
-        html = client.post("/compose/code/", form({"query": {"text": "{{who}}"}})).content.decode()
+        html = client.post("/compose/code/", form({"query": {"text": "{{who}}"}})).text
         assert "Not defined: <code>who</code>" in html
 
     def test_what_cannot_be_read_has_no_code(self, client: Client) -> None:
-        html = client.post("/compose/code/", form("{")).content.decode()
+        html = client.post("/compose/code/", form("{")).text
         assert "Fix first" in html
 
     def test_the_agent_api_does_not_go_over_mcp(self, client: Client) -> None:
@@ -319,13 +319,13 @@ class TestCode:
             name="Chat", url="http://agent.example", protocol="agent-api", version="1"
         )
         document = {"input": [{"role": "user", "content": [{"type": "text", "text": "a"}]}]}
-        html = client.post("/compose/code/", form(document, "chat")).content.decode()
+        html = client.post("/compose/code/", form(document, "chat")).text
         assert "import httpx" in html
         assert "JSON-RPC" not in html
 
     def test_the_last_call_of_a_run(self, client: Client) -> None:
         run = recorded([[POSTED, HEAD, END], [POSTED, OPEN, HEAD, result(1), END]])
-        html = client.get(f"/runs/{run.pk}/code/").content.decode()
+        html = client.get(f"/runs/{run.pk}/code/").text
         assert "http://agent.example/ask?a=1" in html
         assert "$AUTHORIZATION" in html
         assert "••••••" not in html
@@ -349,18 +349,15 @@ class TestKeptReply:
         url = f"/collections/{collection.slug}/requests/{saved.slug}/reply/"
         # Whoever only follows the link makes nothing, and comes to where it is offered.
         assert client.get(url)["Location"] == saved.get_absolute_url()
-        offer = client.get(saved.get_absolute_url()).content.decode()
+        offer = client.get(saved.get_absolute_url()).text
         assert "Show the recorded response" in offer
         assert f'hx-post="{url}"' in offer
         assert not Run.objects.filter(source="recording").exists()
         first = client.post(url)["Location"]
         assert client.post(url)["Location"] == first
         assert client.get(url)["Location"] == first
-        assert (
-            "Show the recorded response"
-            not in client.get(saved.get_absolute_url()).content.decode()
-        )
-        page = client.get(first).content.decode()
+        assert "Show the recorded response" not in client.get(saved.get_absolute_url()).text
+        page = client.get(first).text
         assert ">recorded</span>" in page
         assert Run.objects.filter(source="recording").count() == 1
 
@@ -371,15 +368,15 @@ class TestKeptReply:
         answer = client.post(url, headers={"HX-Request": "true"})
         made = Run.objects.get(source="recording")
         assert answer["HX-Push-Url"] == made.get_absolute_url()
-        assert f'data-run="{made.pk}"' in answer.content.decode()
+        assert f'data-run="{made.pk}"' in answer.text
         SavedRequest.objects.update(reply={"frames": "none"}, recorded_run=None)
         answer = client.post(url, headers={"HX-Request": "true"})
-        assert "The recorded response cannot be shown" in answer.content.decode()
-        assert "hx-post" not in answer.content.decode()
+        assert "The recorded response cannot be shown" in answer.text
+        assert "hx-post" not in answer.text
 
     def test_without_a_reply_the_request_opens_and_says_so(self, client: Client) -> None:
         collection = Collection.objects.create(name="Kept")
         saved = SavedRequest.objects.create(collection=collection, name="Eggs")
         answer = client.post(f"/collections/{collection.slug}/requests/{saved.slug}/reply/")
         assert answer["Location"] == saved.get_absolute_url()
-        assert "No response is stored" in client.get(answer["Location"]).content.decode()
+        assert "No response is stored" in client.get(answer["Location"]).text

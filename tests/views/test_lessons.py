@@ -70,15 +70,15 @@ def finished(outcome: str = "answer", **fields: Any) -> Run:
 @pytest.mark.usefixtures("collection")
 class TestLearner:
     def test_the_list_and_the_page(self, client: Client) -> None:
-        assert "Basics" in client.get("/lessons/").content.decode()
-        page = client.get("/lessons/basics/").content.decode()
+        assert "Basics" in client.get("/lessons/").text
+        page = client.get("/lessons/basics/").text
         assert "Title 4" in page
         assert "Start lesson" in page
-        assert 'id="lesson"' not in client.get("/").content.decode()
+        assert 'id="lesson"' not in client.get("/").text
 
     def test_start_opens_the_pane_and_the_request(self, client: Client) -> None:
         assert start(client) == "/collections/basics/requests/soup/"
-        page = client.get("/").content.decode()
+        page = client.get("/").text
         assert "Title 1" in page
         assert 'data-saved="basics/soup"' in page
         assert "Skip to the lesson" in page
@@ -254,8 +254,8 @@ class TestLearner:
     def test_close_keeps_the_progress(self, client: Client) -> None:
         start(client)
         assert start(client, "close") == "/lessons/basics/"
-        assert 'id="lesson"' not in client.get("/").content.decode()
-        assert "Continue" in client.get("/lessons/basics/").content.decode()
+        assert 'id="lesson"' not in client.get("/").text
+        assert "Continue" in client.get("/lessons/basics/").text
 
     def test_one_lesson_is_open_at_a_time(self, client: Client) -> None:
         Collection.objects.create(name="Other", slug="other", lesson=lesson({}))
@@ -303,9 +303,9 @@ class TestLearner:
     def test_a_collection_is_no_lesson(self, client: Client) -> None:
         Collection.objects.create(name="Plain", slug="plain")
         assert client.get("/lessons/plain/").status_code == 404
-        assert "/lessons/plain/" not in client.get("/lessons/").content.decode()
-        assert "/collections/basics/" not in client.get("/sidebar/").content.decode()
-        assert "/collections/basics/" not in client.get("/collections/").content.decode()
+        assert "/lessons/plain/" not in client.get("/lessons/").text
+        assert "/collections/basics/" not in client.get("/sidebar/").text
+        assert "/collections/basics/" not in client.get("/collections/").text
 
 
 HOSTILE = """# Free <b>prizes</b> <script>alert(1)</script>
@@ -327,7 +327,7 @@ class TestImport:
         step = {"text": HOSTILE, "hints": [HOSTILE], "title": "<i>T</i>"}
         self.imported(client, self.text(lesson(step)))
         for path in ("", "hints/", "solution/"):
-            page = client.post(f"/lessons/trap/steps/s1/{path}", headers=HTMX).content.decode()
+            page = client.post(f"/lessons/trap/steps/s1/{path}", headers=HTMX).text
             assert "<script" not in page
             assert "<b>" not in page
             assert "<img" not in page
@@ -454,7 +454,7 @@ class TestTeacher:
         before = Collection.objects.get().lesson
         response = client.post("/lessons/mine/edit/step-1/", fields)
         assert response.status_code == 422
-        assert words in response.content.decode()
+        assert words in response.text
         assert Collection.objects.get().lesson == before
 
     def test_a_deleted_step_comes_back(self, client: Client) -> None:
@@ -467,12 +467,12 @@ class TestTeacher:
         assert Collection.objects.get().lesson["steps"][0]["look"][0]["tab"] == "events"
         before = Collection.objects.get().lesson
         client.post("/lessons/mine/edit/step-1/", {"do": "delete"})
-        assert "A was deleted." in client.get("/lessons/mine/edit/").content.decode()
+        assert "A was deleted." in client.get("/lessons/mine/edit/").text
         client.post("/lessons/mine/edit/", {"undo": ""})
         assert Collection.objects.get().lesson == before
         client.post("/lessons/mine/edit/", {"undo": ""})
         assert Collection.objects.get().lesson == before
-        assert "was deleted" not in client.get("/lessons/mine/edit/").content.decode()
+        assert "was deleted" not in client.get("/lessons/mine/edit/").text
 
     @pytest.mark.usefixtures("collection")
     def test_save_and_preview(self, client: Client) -> None:
@@ -493,7 +493,7 @@ class TestTeacher:
         assert {each[0]["type"] for each in examples} == set(EXPECTATION_TYPES)
         assert [problem for each in examples for problem in check_schema(each)] == []
         client.post("/lessons/", {"name": "Mine"})
-        page = html.unescape(client.get("/lessons/mine/edit/step-1/").content.decode())
+        page = html.unescape(client.get("/lessons/mine/edit/step-1/").text)
         assert json.dumps(examples[0]) in page
 
     def test_a_lesson_needs_a_name(self, client: Client) -> None:

@@ -67,7 +67,7 @@ def post(client: Client, path: str, fields: dict[str, str], htmx: bool) -> str:
     response = client.post(path, fields, headers=headers, follow=True)
     if target := response.headers.get("HX-Redirect"):
         response = client.get(target)
-    return response.content.decode()
+    return response.text
 
 
 #: Paths that create rows, with their fields.

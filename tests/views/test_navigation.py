@@ -25,7 +25,7 @@ NEIGHBOURS = [
 
 def links_of(client: Client, name: str, *, palette: bool) -> set[str]:
     """Where the links of a page lead: those of the palette, or the others."""
-    markup = read(client.get(reverse(name)).content.decode())
+    markup = read(client.get(reverse(name)))
     links = [link.attributes for link in markup.find("a")]
     return {link["href"] or "" for link in links if ("data-palette" in link) is palette}
 
@@ -57,7 +57,7 @@ def test_every_page_has_the_sidebar(client: Client, agent: Agent, name: str) -> 
     make_collection("Soups", "a")
     past_run(text="a run of the past")
     client.cookies[COOKIE] = "soups"
-    html = client.get(reverse(name)).content.decode()
+    html = client.get(reverse(name)).text
     page = read(html[html.index('<aside id="sidebar"') : html.index("</aside>") + len("</aside>")])
     links = {link.attributes["href"] for link in page.find("a")}
     assert {f"/?agent={agent.slug}", "/collections/soups/requests/a/", "/?new=1"} <= links
@@ -78,4 +78,4 @@ def test_a_shared_page_and_a_pane_have_none(client: Client, agent: Agent) -> Non
     run = past_run(text="soup")
     token = Share.objects.create(run=run).token
     for address in (reverse("share", args=[token]), reverse("run-frame", args=[run.pk])):
-        assert 'id="sidebar"' not in client.get(address).content.decode()
+        assert 'id="sidebar"' not in client.get(address).text

@@ -91,7 +91,7 @@ def ending(url: str) -> tuple[str, str, bool]:
     """Send a request; return how it ended, the first button, and if a follow-up is offered."""
     line = run_command("send", url, "--text", "soup", "--output", "jsonl").json_lines[-1]
     page = f"/runs/{line['run']}/"
-    html = Client().get(page).content.decode().partition('id="run-ending"')[2]
+    html = Client().get(page).text.partition('id="run-ending"')[2]
     button = re.search(r'class="btn btn-primary"[^>]*>([^<]*)', html)
     assert button
     return page_text(page, "run-ending"), button[1].strip(), 'id="follow-up-text"' in html
@@ -164,7 +164,7 @@ def test_an_ending_says_what_happened_and_what_to_do(
     assert found.end["state"] == state
     path = f"/runs/{found.end['run']}/"
     assert words in page_text(path, "response")
-    html = Client().get(path).content.decode().partition('id="run-ending"')[2]
+    html = Client().get(path).text.partition('id="run-ending"')[2]
     assert re.search(r'class="problem-fix"[^>]*>\s*\S', html)
 
 

@@ -138,7 +138,7 @@ async def test_a_browser_that_goes_away_ends_the_download(run: Run) -> None:
 
 class TestSettingOfAnAgent:
     def page(self, client: Client, run: Run) -> str:
-        return client.get(f"/runs/{run.pk}/response/").content.decode()
+        return client.get(f"/runs/{run.pk}/response/").text
 
     def test_pictures_are_loaded_on_a_click_by_default(
         self, client: Client, run: Run, agent: Agent
@@ -148,16 +148,16 @@ class TestSettingOfAnAgent:
         assert 'data-pictures="always"' not in self.page(client, run)
         Agent.objects.update(load_pictures=True)
         assert 'data-pictures="always"' in self.page(client, run)
-        assert 'data-pictures="always"' in client.get(f"/runs/{run.pk}/turn/").content.decode()
+        assert 'data-pictures="always"' in client.get(f"/runs/{run.pk}/turn/").text
 
     def test_it_is_part_of_the_form(self, client: Client, agent: Agent, settings: Any) -> None:
         fields = {"name": "Recipes", "url": agent.url, "version": "0.55", "auth": "none"}
         client.post("/agents/recipes/", {**fields, "load_pictures": "on"})
         assert Agent.objects.get().load_pictures
-        assert 'name="load_pictures"' in client.get("/agents/recipes/").content.decode()
+        assert 'name="load_pictures"' in client.get("/agents/recipes/").text
         # Where no pictures are loaded, it is neither shown nor changed.
         settings.AGENT_IMAGES = False
-        assert 'name="load_pictures"' not in client.get("/agents/recipes/").content.decode()
+        assert 'name="load_pictures"' not in client.get("/agents/recipes/").text
         client.post("/agents/recipes/", fields)
         assert Agent.objects.get().load_pictures
         settings.AGENT_IMAGES = True

@@ -65,7 +65,7 @@ async def test_is_what_the_engine_is_asked_for(
     response = await async_client.post(path(promise, part), fields, headers=HTMX)
     assert response.status_code == 200
     assert asked == [(wanted[0], promise.pk, *wanted[1:])]
-    html = response.content.decode()
+    html = response.text
     assert 'id="children-entry-4-0" data-patched hx-swap-oob="true"' in html
     assert f'ws-connect="/ws/runs/{promise.run_id}/"' in html
 
@@ -96,7 +96,7 @@ async def test_stopping_and_following_again(
 
 async def _post(client: AsyncClient, promise: PolledPromise, **fields: str) -> str:
     response = await client.post(path(promise, "polling"), fields, headers=HTMX)
-    return response.content.decode()
+    return response.text
 
 
 @pytest.mark.parametrize("part", PARTS)

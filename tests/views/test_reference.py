@@ -38,7 +38,7 @@ PAGES = [
 def page_text(client: Client, url: str) -> str:
     response = client.get(url)
     assert response.status_code == 200, url
-    return response.content.decode()
+    return response.text
 
 
 @pytest.fixture(autouse=True)
@@ -137,9 +137,7 @@ def test_the_link_on_the_page_opens_that_request(client: Client) -> None:
     response = client.get(links["Try it: query.text of ask-request"])
     assert response.context["composed"]["version"] == "0.54"
     assert response.context["agent"].slug == "demo"
-    document = re.search(
-        r'name="document"[^>]*>(.*?)</textarea>', response.content.decode(), re.DOTALL
-    )
+    document = re.search(r'name="document"[^>]*>(.*?)</textarea>', response.text, re.DOTALL)
     assert document
     assert "text" in json.loads(unescape(document[1]))["query"]
 
@@ -185,8 +183,8 @@ def test_without_the_demo_agent_nothing_is_offered_to_try(client: Client, settin
 def test_the_filter(client: Client, words: str, shown: str, hidden: str) -> None:
     response = client.get("/reference/nlweb/0.55/", {"q": words})
     assert response.status_code == 200
-    assert shown in response.content.decode()
-    assert hidden not in response.content.decode()
+    assert shown in response.text
+    assert hidden not in response.text
 
 
 def test_htmx_gets_the_documents_and_the_address(client: Client) -> None:

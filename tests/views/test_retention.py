@@ -34,7 +34,7 @@ def make(days: float = 0, **fields: Any) -> Run:
 class TestPreview:
     def test_nothing_goes_without_a_limit(self, client: Client) -> None:
         make(900)
-        html = client.get("/history/retention/").content.decode()
+        html = client.get("/history/retention/").text
         assert "No limits" in html
         assert "1 run, 1.0" in html
 
@@ -54,14 +54,14 @@ class TestPreview:
 
     def test_says_when_nothing_would(self, client: Client) -> None:
         make(1)
-        html = client.get(PREVIEW, {"days": "5", "runs": "5"}).content.decode()
+        html = client.get(PREVIEW, {"days": "5", "runs": "5"}).text
         assert "No runs to delete now" in html
 
     @pytest.mark.parametrize(
         "fields", [{"days": "0"}, {"runs": "-1"}, {"runs": "x"}, {"days": "9" * 30}], ids=str
     )
     def test_mistakes_are_told(self, client: Client, fields: dict[str, str]) -> None:
-        html = client.get(PREVIEW, fields).content.decode()
+        html = client.get(PREVIEW, fields).text
         assert next(iter(fields)).capitalize() in html
         assert "now</button>" not in html
         response = client.post("/history/retention/", fields)
@@ -72,7 +72,7 @@ class TestPreview:
         self, client: Client, django_user_model: Any
     ) -> None:
         make(9, owner=django_user_model.objects.create(username="u"))
-        html = client.get(PREVIEW, {"days": "5"}).content.decode()
+        html = client.get(PREVIEW, {"days": "5"}).text
         assert "No runs to delete now" in html
 
 
@@ -83,18 +83,18 @@ class TestSaving:
         kept = await asyncio.to_thread(make, 1)
         fields = {"days": "5", "runs": "7"}
         response = await async_client.post("/history/retention/", fields, follow=True)
-        assert "Limits saved. 1 run was deleted." in response.content.decode()
+        assert "Limits saved. 1 run was deleted." in response.text
         assert await Run.objects.aget() == kept
         saved = await Retention.objects.aget()
         assert (saved.max_days, saved.max_runs) == (5, 7)
-        html = response.content.decode()
+        html = response.text
         assert 'value="5"' in html
         assert 'value="7"' in html
 
     async def test_saves_again_in_the_same_place(self, async_client: AsyncClient) -> None:
         for days in ("5", "6"):
             response = await async_client.post("/history/retention/", {"days": days}, follow=True)
-            assert "No runs were deleted" in response.content.decode()
+            assert "No runs were deleted" in response.text
         assert (await Retention.objects.aget()).max_days == 6
 
     async def test_nobody_waits_for_much(
@@ -110,7 +110,7 @@ class TestSaving:
         monkeypatch.setattr("playground.history.views.prune", lambda owner: task)
         monkeypatch.setattr("playground.history.views.PATIENCE", 0.01)
         response = await async_client.post("/history/retention/", {"days": "5"}, follow=True)
-        assert "in the background" in response.content.decode()
+        assert "in the background" in response.text
         gate.set()
         assert await task == 1
 
@@ -183,7 +183,7 @@ class TestNoRoom:
         collection = Collection.objects.create(name="C", slug="c")
         SavedRequest.objects.create(collection=collection, name="S", slug="s")
         response = client.post(path, fields, headers=headers)
-        assert "No room left" in response.content.decode()
+        assert "No room left" in response.text
         assert (Run.objects.count(), CollectionRun.objects.count()) == (1, 0)
 
     def test_everything_else_can_be_created(self, client: Client) -> None:
@@ -194,8 +194,8 @@ class TestNoRoom:
         turn = Recording(agent=agent).end()
         response = client.post(f"/runs/{turn.pk}/next/", {"text": "and for two?"})
         assert response.status_code == 422
-        assert "No room left" in response.content.decode()
-        assert "and for two?" in response.content.decode()
+        assert "No room left" in response.text
+        assert "and for two?" in response.text
         assert not Run.objects.filter(state="refused").exists()
 
     def test_a_request_is_refused_on_its_page(
@@ -203,7 +203,7 @@ class TestNoRoom:
     ) -> None:
         client.post("/runs/", form())
         run = Run.objects.get(state="refused")
-        text = read(client.get(f"/runs/{run.pk}/").content.decode()).text
+        text = read(client.get(f"/runs/{run.pk}/")).text
         assert "No room left: 1.0 MB of 1.0 KB used." in text
         assert "Delete runs in History, shorten the retention, or raise PLAYGROUND_QUOTA." in text
 
@@ -216,5 +216,5 @@ class TestNoRoom:
         assert client.get(f"/runs/{run.pk}/").status_code == 200
         again = client.post(f"/runs/{run.pk}/repetition/")
         assert again.status_code == 422
-        assert "The request was not stored. Send it from the composer." in again.content.decode()
+        assert "The request was not stored. Send it from the composer." in again.text
         assert client.get("/history/").status_code == 200

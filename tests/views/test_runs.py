@@ -27,7 +27,7 @@ from tests.views.conftest import form
 def part(client: Client, run: Run, path: str, **query: Any) -> Element:
     response = client.get(f"/runs/{run.pk}/{path}", query)
     assert response.status_code == 200, response.content
-    return read(response.content.decode())
+    return read(response)
 
 
 def download(response: Any) -> bytes:
@@ -55,9 +55,9 @@ class TestPage:
         assert (cursor["data-last"], cursor["data-entries"]) == ("10", "4")
 
     def test_follows_only_while_there_is_something_to_come(self, client: Client, run: Run) -> None:
-        assert "ws-connect" not in client.get(f"/runs/{run.pk}/").content.decode()
+        assert "ws-connect" not in client.get(f"/runs/{run.pk}/").text
         going = Recording().run
-        html = client.get(f"/runs/{going.pk}/").content.decode()
+        html = client.get(f"/runs/{going.pk}/").text
         assert f'ws-connect="/ws/runs/{going.pk}/"' in html
 
     def test_a_run_whose_agent_is_gone_opens_on_another(self, client: Client, run: Run) -> None:
@@ -72,7 +72,7 @@ class TestPage:
         }  # fmt: skip
         Run.objects.update(problem=problem)
         run = recording.end("failed")
-        html = client.get(f"/runs/{run.pk}/").content.decode()
+        html = client.get(f"/runs/{run.pk}/").text
         assert "Nobody <b>listens</b>." in read(html).text
         assert "<b>listens" not in html
 
@@ -100,7 +100,7 @@ class TestHistory:
         url: str | None = "/runs/"
         pages = 0
         while url:
-            markup = read(client.get(url).content.decode())
+            markup = read(client.get(url))
             seen += values(markup, "a", "data-run")
             more = values(markup, "button", "hx-get")
             url = more[0] if more else None
@@ -119,15 +119,15 @@ class TestHistory:
     def test_search(self, client: Client, q: str, count: int) -> None:
         for text, state in (("tomato soup", "completed"), ("nuts", "failed"), ("eggs", "queued")):
             Run.objects.filter(pk=Recording().run.pk).update(text=text, state=state)
-        html = client.get("/runs/", {"q": q}).content.decode()
+        html = client.get("/runs/", {"q": q}).text
         assert len(values(read(html), "a", "data-run")) == count
         assert "<script>" not in html
 
     def test_a_search_is_kept_on_the_next_page(self, client: Client, runs: list[Run]) -> None:
-        html = client.get("/runs/", {"q": "query"}).content.decode()
+        html = client.get("/runs/", {"q": "query"}).text
         (url,) = values(read(html), "button", "hx-get")
         assert str(url).startswith("/runs/?q=query&before=2026-")
-        found = values(read(client.get(str(url)).content.decode()), "a", "data-run")
+        found = values(read(client.get(str(url))), "a", "data-run")
         assert len(found) == 5
 
     @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ class TestHistory:
     def test_garbage_is_the_first_page(self, client: Client, run: Run, before: str) -> None:
         response = client.get("/runs/", {"before": before})
         assert response.status_code == 200
-        assert len(values(read(response.content.decode()), "a", "data-run")) in (0, 1)
+        assert len(values(read(response), "a", "data-run")) in (0, 1)
 
     def test_other_methods(self, client: Client) -> None:
         response = client.delete("/runs/")
@@ -250,7 +250,7 @@ def test_a_window_and_its_pages_have_every_card_once(client: Client) -> None:
 def test_an_interrupted_run_says_what_was_not_stored(client: Client) -> None:
     cause = "The run was marked as interrupted: 2 received frames were not stored."
     run = Recording(state="interrupted", problem={"cause": cause, "fix": "Check it."}).run
-    assert cause in read(client.get(f"/runs/{run.pk}/").content.decode()).text
+    assert cause in read(client.get(f"/runs/{run.pk}/")).text
 
 
 # Repetitions
@@ -313,8 +313,8 @@ def test_a_repetition_takes_the_place_of_the_response(
     response = repeat(client, first)
     ((run, _prepared),) = handed
     assert response["HX-Push-Url"] == run.get_absolute_url()
-    assert 'id="response"' in response.content.decode()
-    assert str(run.pk) in response.content.decode()
+    assert 'id="response"' in response.text
+    assert str(run.pk) in response.text
 
 
 @pytest.mark.parametrize(
@@ -341,7 +341,7 @@ def test_too_many_at_once_are_refused_and_shown(
 ) -> None:
     settings.RUN_LIMITS = settings.RUN_LIMITS.__class__(max_runs=0)
     response = repeat(client, first)
-    assert "Too many" in response.content.decode()
+    assert "Too many" in response.text
 
 
 class TestSwitching:
@@ -437,11 +437,11 @@ class TestARunWithoutAnAgent:
         if is_there:
             assert (started[0][0].parent, started[0][1].url) == (run, URL)
         else:
-            assert "deleted" in response.content.decode()
+            assert "deleted" in response.text
 
     def test_its_full_follow_up_is_for_the_same_url(self, client: Client, is_there: bool) -> None:
         run = sent_to(sent_to_url=is_there, version="0.54")
-        page = read(client.get(f"/runs/{run.pk}/next/").content.decode())
+        page = read(client.get(f"/runs/{run.pk}/next/"))
         (address,) = page.select("input", name="address")
         versions = page.by_id("version-select").select("option", selected=None)
         assert address.attributes["value"] == URL
@@ -449,12 +449,12 @@ class TestARunWithoutAnAgent:
 
     def test_says_only_of_a_deleted_agent_that_it_was(self, client: Client, is_there: bool) -> None:
         run = sent_to(sent_to_url=is_there)
-        assert ("was deleted" in client.get(f"/runs/{run.pk}/").content.decode()) != is_there
+        assert ("was deleted" in client.get(f"/runs/{run.pk}/").text) != is_there
 
     def test_offers_its_questions(self, client: Client, agent: Agent, is_there: bool) -> None:
         run = elicitation_run(agent)
         Run.objects.update(agent=None, sent_to_url=is_there)
-        html = client.get(f"/runs/{run.pk}/").content.decode()
+        html = client.get(f"/runs/{run.pk}/").text
         assert ("can no longer be answered" in html) != is_there
         assert ("Answer</button>" in html) == is_there
 

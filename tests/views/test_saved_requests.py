@@ -105,7 +105,7 @@ class TestSavingAs:
         assert (found.folder, found.position) == (folder, 5 + STEP)
 
     def test_with_the_reply_that_is_shown(self, client: Client, run: Run) -> None:
-        asked = client.get(SAVED, {"name": "Eggs", "run": str(run.pk)}).content.decode()
+        asked = client.get(SAVED, {"name": "Eggs", "run": str(run.pk)}).text
         assert "Include this response" in asked
         create(client, run=str(run.pk), keep_reply="1")
         reply = SavedRequest.objects.get().reply
@@ -114,7 +114,7 @@ class TestSavingAs:
 
     @pytest.mark.parametrize("run_pk", ["", "no-uuid", "00000000-0000-0000-0000-000000000000"])
     def test_without_a_reply_where_there_is_none(self, client: Client, run_pk: str) -> None:
-        asked = client.get(SAVED, {"run": run_pk}).content.decode()
+        asked = client.get(SAVED, {"run": run_pk}).text
         assert "Include this response" not in asked
         create(client, run=run_pk, keep_reply="1")
         assert SavedRequest.objects.get().reply is None
@@ -150,8 +150,8 @@ class TestSavingAs:
         filled = form(name="Eggs", place="kept", notes="mine", agent="recipes")
         response = client.post(SAVED, filled | fields)
         assert response.status_code == 422
-        assert message in response.content.decode()
-        assert "mine" in response.content.decode()
+        assert message in response.text
+        assert "mine" in response.text
         assert not SavedRequest.objects.exists()
         assert list(Collection.objects.all()) == [collection]
 
@@ -254,7 +254,7 @@ class TestSaving:
         saved.save()
         response = self.save(client, saved, modified=before)
         assert response.status_code == 409
-        assert "was saved in another window" in response.content.decode()
+        assert "was saved in another window" in response.text
         saved.refresh_from_db()
         assert saved.document == {"query": {"text": "eggs"}}
         assert self.save(client, saved, modified=before, overwrite="1").status_code == 200
@@ -301,7 +301,7 @@ class TestSaving:
     def test_what_cannot_be_kept_is_said(self, client: Client, saved: SavedRequest) -> None:
         response = client.post(saved.get_absolute_url(), form("{"))
         assert response.status_code == 422
-        assert "was not saved" in response.content.decode()
+        assert "was not saved" in response.text
 
     def test_the_address_beside_an_agent_that_stays_is_no_difference(
         self, client: Client, saved: SavedRequest
@@ -377,7 +377,7 @@ class TestOpening:
 
     def test_as_a_page(self, client: Client, saved: SavedRequest) -> None:
         response = client.get(saved.get_absolute_url())
-        page = response.content.decode()
+        page = response.text
         assert 'name="saved" value="kept/eggs"' in page
         assert '<option value="recipes"' in page
         assert "eggs" in page
@@ -390,7 +390,7 @@ class TestOpening:
         saved.save()
         fields = client.get(saved.get_absolute_url(), headers=JSON).json()["fields"]
         assert (fields["agent"], fields["address"]) == ("", "https://agent.example/{{tenant}}")
-        page = client.get(saved.get_absolute_url()).content.decode()
+        page = client.get(saved.get_absolute_url()).text
         assert 'value="https://agent.example/{{tenant}}"' in page
 
     def test_shows_the_reply_that_was_recorded_and_makes_one_run_of_it(
@@ -412,7 +412,7 @@ class TestOpening:
         assert str(found.recorded_run.pk) == first
         assert found.recorded_run.is_recorded
         assert client.get(found.get_absolute_url(), headers=JSON).json()["run"] == first
-        assert f'data-run="{first}"' in client.get(found.get_absolute_url()).content.decode()
+        assert f'data-run="{first}"' in client.get(found.get_absolute_url()).text
 
     def test_a_reply_that_cannot_be_replayed_leaves_the_request(
         self, client: Client, saved: SavedRequest
@@ -438,7 +438,7 @@ def test_a_run_of_a_saved_request_knows_it(client: Client, saved: SavedRequest, 
         "auth": {"type": "none"},
     }
     run.save()
-    page = client.get(run.get_absolute_url()).content.decode()
+    page = client.get(run.get_absolute_url()).text
     assert 'name="saved" value="kept/eggs"' in page
     assert "{{dish}}" in page
     assert "X-A" in page
@@ -447,7 +447,7 @@ def test_a_run_of_a_saved_request_knows_it(client: Client, saved: SavedRequest, 
 
 
 def test_the_response_of_a_run_comes_by_itself(client: Client, run: Run) -> None:
-    part = client.get(f"/runs/{run.pk}/response/").content.decode()
+    part = client.get(f"/runs/{run.pk}/response/").text
     assert part.lstrip().startswith("<section")
     assert f'data-run="{run.pk}"' in part
 
@@ -475,13 +475,13 @@ class TestShipped:
 
     def test_one_that_was_chosen_before_is_not_proposed(self, client: Client) -> None:
         assert client.post(SAVED, form(name="x", place="tour")).status_code == 200
-        assert 'value="" selected' in client.get(SAVED).content.decode()
+        assert 'value="" selected' in client.get(SAVED).text
 
     def test_overwriting_asks_once(self, client: Client, tour: SavedRequest) -> None:
         url = "/collections/tour/requests/eggs/"
         refused = client.post(url, form())
         assert refused.status_code == 409
-        assert "shipped with the playground" in refused.content.decode()
+        assert "shipped with the playground" in refused.text
         tour.refresh_from_db()
         assert tour.document == {}
         assert client.post(url, form(shipped="1")).status_code == 200
@@ -506,10 +506,10 @@ class TestNotes:
     def test_are_edited_in_place_and_the_request_can_still_be_saved(
         self, client: Client, saved: SavedRequest
     ) -> None:
-        assert "<textarea" in client.get(self.URL, {"in": "form"}).content.decode()
+        assert "<textarea" in client.get(self.URL, {"in": "form"}).text
         answer = client.post(self.URL, {"notes": " <b>New</b> "})
-        assert "<b>" not in answer.content.decode().replace("&lt;b&gt;", "")
+        assert "<b>" not in answer.text.replace("&lt;b&gt;", "")
         before = saved.modified_at
         saved.refresh_from_db()
         assert (saved.notes, saved.modified_at) == ("<b>New</b>", before)
-        assert "<textarea" not in client.get(self.URL, {"in": "workbench"}).content.decode()
+        assert "<textarea" not in client.get(self.URL, {"in": "workbench"}).text

@@ -416,7 +416,7 @@ class TestLocal:
 
     def test_pages_hold_no_inline_script_or_style(self, client: Client, run: Run) -> None:
         for path in ("/", f"/runs/{run.pk}/", "/agents/", "/agents/new/"):
-            html = client.get(path).content.decode()
+            html = client.get(path).text
             assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:", html), path
             for script in re.findall(r"<script\b[^>]*>", html):
                 assert "src=" in script or 'type="application/json"' in script, script

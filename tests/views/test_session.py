@@ -44,7 +44,7 @@ def talk(agent: Agent) -> list[Run]:
 def shown(client: Client, run: Run) -> str:
     response = client.get(f"/runs/{run.pk}/session/")
     assert response.status_code == 200
-    return " ".join(read(response.content.decode()).text.split())
+    return read(response).words
 
 
 def decide(client: Client, run: Run, echo: str, value: str = "", status: int = 200) -> str:
@@ -52,7 +52,7 @@ def decide(client: Client, run: Run, echo: str, value: str = "", status: int = 2
     response = client.post(f"/runs/{run.pk}/session/", data, headers=HTMX)
     assert response.status_code == status
     run.refresh_from_db()
-    return " ".join(read(response.content.decode()).text.split())
+    return read(response).words
 
 
 def test_what_each_turn_sent_and_got(client: Client, talk: list[Run]) -> None:
@@ -167,9 +167,7 @@ def test_what_was_returned_can_be_edited_after_it_was_turned_off(
     client: Client, talk: list[Run]
 ) -> None:
     decide(client, talk[1], "off")
-    editor = read(client.get(f"/runs/{talk[1].pk}/session/").content.decode()).by_id(
-        "session-value"
-    )
+    editor = read(client.get(f"/runs/{talk[1].pk}/session/")).by_id("session-value")
     assert editor
     assert json.loads(editor.text) == {"turn": 2, "topics": ["eggs"]}
 
@@ -219,14 +217,14 @@ def test_without_scripts(client: Client, talk: list[Run]) -> None:
 
 def test_the_next_request_obeys(client: Client, talk: list[Run]) -> None:
     url = f"/runs/{talk[1].pk}/next/"
-    assert "&quot;topics&quot;" in client.get(url).content.decode()
+    assert "&quot;topics&quot;" in client.get(url).text
     decide(client, talk[1], "off")
-    assert "&quot;session_context&quot;" not in client.get(url).content.decode()
+    assert "&quot;session_context&quot;" not in client.get(url).text
 
 
 def test_what_an_agent_hands_out_stays_text(client: Client, agent: Agent) -> None:
     hostile = "<script>alert(1)</script>"
     run = turn(agent, session_context={hostile: hostile, "list": [hostile], "n": {"d": [hostile]}})
-    html = client.get(f"/runs/{run.pk}/session/").content.decode()
+    html = client.get(f"/runs/{run.pk}/session/").text
     assert "<script>" not in html
     assert hostile in read(html).text

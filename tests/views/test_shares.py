@@ -38,10 +38,10 @@ def shown(run: Run, client: Client | None = None, query: str = "") -> str:
 class TestMaking:
     def test_a_link_is_made_copied_and_revoked(self, client: Client, run: Run) -> None:
         page = client.get(f"/shares/new/?run={run.pk}")
-        assert "Share this run" in page.content.decode()
+        assert "Share this run" in page.text
         made = client.post("/shares/", {"run": str(run.pk), "days": "7"}, follow=True)
         share = Share.objects.get()
-        assert f"http://testserver/s/{share.token}/" in made.content.decode()
+        assert f"http://testserver/s/{share.token}/" in made.text
         left = share.expires_at - timezone.now()
         assert timedelta(days=6, hours=23) < left <= timedelta(days=7)
         assert Client().get(share.get_absolute_url()).status_code == 200
@@ -69,7 +69,7 @@ class TestMaking:
         assert all(len(base64.urlsafe_b64decode(token)) == 24 for token in tokens)
 
     def test_the_badge_prefills_and_sends_nothing(self, client: Client, run: Run) -> None:
-        page = client.post("/shares/", {"run": str(run.pk)}, follow=True).content.decode()
+        page = client.post("/shares/", {"run": str(run.pk)}, follow=True).text
         text = read(page).text
         found = re.search(
             r"\[!\[Try it[^]]*\]\(http://testserver/static/img/badge[^)]*\)\]\((\S+)\)", text
@@ -82,9 +82,9 @@ class TestMaking:
         assert told["address"] == run.url
 
     def test_they_are_listed(self, client: Client, run: Run) -> None:
-        assert "No shared links" in client.get("/shares/").content.decode()
+        assert "No shared links" in client.get("/shares/").text
         Share.objects.create(run=run, expires_at=timezone.now() - timedelta(days=1))
-        assert "expired" in read(client.get("/shares/").content.decode()).text
+        assert "expired" in read(client.get("/shares/")).text
 
 
 class TestLooking:
@@ -191,7 +191,7 @@ class TestFollowing:
         run = ended(result(0), call=call, url="http://a.example/ask?key=canary")
         link = Share.objects.create(run=run).get_absolute_url()
         response = Client().get(f"{link}?part=details")
-        part = response.content.decode()
+        part = response.text
         read(part)
         assert part.strip().startswith("<details")
         assert "POST /ask" in part
@@ -258,7 +258,7 @@ class TestCollections:
         collection.requests.filter(name="First").update(reply=reply)
         collection.requests.filter(name="Second").update(reply={"frames": 1})
         link = Share.objects.create(collection=collection).get_absolute_url()
-        text = Client().get(f"{link}fixture.json").content.decode()
+        text = Client().get(f"{link}fixture.json").text
         assert "canary" not in text
         Client().post(f"{link}copy/")
         first, second = requests_in_order(Collection.objects.get(slug="recipes-2"))
@@ -273,7 +273,7 @@ class TestCollections:
     def test_what_is_expected_is_said_in_words(self, collection: Collection) -> None:
         collection.requests.update(expectations=[{"type": "status", "equals": 200}, {"type": "?"}])
         link = Share.objects.create(collection=collection).get_absolute_url()
-        assert "Expected" in read(Client().get(link).content.decode()).text
+        assert "Expected" in read(Client().get(link)).text
 
     def test_it_can_be_copied_beside_ones_own(self, collection: Collection) -> None:
         link = Share.objects.create(collection=collection).get_absolute_url()
@@ -290,7 +290,7 @@ class TestCollections:
             for n in range(120)
         )
         link = Share.objects.create(collection=collection).get_absolute_url()
-        first = Client().get(link).content.decode()
+        first = Client().get(link).text
         assert "Dish 98" in first
         assert "Dish 99" not in first
-        assert "Dish 99" in Client().get(f"{link}?requests=100").content.decode()
+        assert "Dish 99" in Client().get(f"{link}?requests=100").text

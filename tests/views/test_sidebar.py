@@ -26,14 +26,14 @@ def branch(client: Client, address: str) -> list[str]:
 
 
 def test_without_any_it_says_what_they_are_for(client: Client) -> None:
-    page = client.get("/sidebar/").content.decode()
+    page = client.get("/sidebar/").text
     assert "Collections store requests" in page
     assert 'href="/collections/new/"' in page
 
 
 def test_folded_it_holds_no_request(client: Client) -> None:
     make_collection("Soups", "a b", hot="c")
-    page = client.get("/sidebar/").content.decode()
+    page = client.get("/sidebar/").text
     assert links(page) == []
     assert "Soups3" in "".join(read(page).text.split())
     assert 'hx-get="/sidebar/soups/?folder="' in page
@@ -43,7 +43,7 @@ def test_what_is_unfolded_is_fetched(client: Client) -> None:
     make_collection("Soups", "a b", hot="c")
     assert branch(client, "/sidebar/soups/") == ["soups/a", "soups/b"]
     assert branch(client, "/sidebar/soups/?folder=hot") == ["soups/c"]
-    assert "Empty" in client.get(f"/sidebar/{make_collection('x').slug}/").content.decode()
+    assert "Empty" in client.get(f"/sidebar/{make_collection('x').slug}/").text
 
 
 @pytest.mark.parametrize(
@@ -77,13 +77,13 @@ def test_no_more_is_unfolded_than_fits(client: Client) -> None:
 def test_a_long_one_comes_in_pages(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sidebar, "PAGE", 2)
     make_collection("Long", "a b c", hot="d e")
-    first = client.get("/sidebar/long/").content.decode()
+    first = client.get("/sidebar/long/").text
     assert links(first) == ["long/a", "long/b"]
     assert 'hx-get="/sidebar/long/?folder=&amp;from=2"' in first
-    rest = client.get("/sidebar/long/?folder=&from=2").content.decode()
+    rest = client.get("/sidebar/long/?folder=&from=2").text
     assert links(rest) == ["long/c"]
     assert "Hot" not in rest
-    assert "More requests" not in client.get("/sidebar/long/?folder=hot").content.decode()
+    assert "More requests" not in client.get("/sidebar/long/?folder=hot").text
 
 
 # --- search --------------------------------------------------------------------------------------
@@ -125,17 +125,17 @@ def soups() -> Collection:
 def test_requests_are_found_by_all_that_is_in_them(
     client: Client, soups: Collection, words: str, wanted: list[str]
 ) -> None:
-    html = client.get("/collections/search/", {"q": words}, headers=HTMX).content.decode()
+    html = client.get("/collections/search/", {"q": words}, headers=HTMX).text
     options = [each.attributes.get("data-saved") for each in read(html).find("li")]
     assert [each for each in options if each] == wanted
 
 
 def test_collections_and_folders_are_found(client: Client, soups: Collection) -> None:
-    html = client.get("/collections/search/", {"q": "liquid"}, headers=HTMX).content.decode()
+    html = client.get("/collections/search/", {"q": "liquid"}, headers=HTMX).text
     assert [each.attributes["data-href"] for each in read(html).find("li")] == [
         "/collections/soups/"
     ]
-    html = client.get("/collections/search/", {"q": "tongue"}, headers=HTMX).content.decode()
+    html = client.get("/collections/search/", {"q": "tongue"}, headers=HTMX).text
     assert [each.attributes["data-href"] for each in read(html).find("li")] == [
         "/collections/soups/#folder-hot"
     ]
@@ -176,24 +176,22 @@ def test_there_is_a_limit_and_it_is_said(
     client: Client, soups: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "LIMIT", 2)
-    page = client.get("/collections/search/", {"q": "query"}).content.decode()
+    page = client.get("/collections/search/", {"q": "query"}).text
     assert "More results" in page
     assert len(find("query")) == 2
-    assert (
-        "More results" not in client.get("/collections/search/", {"q": "noodle"}).content.decode()
-    )
+    assert "More results" not in client.get("/collections/search/", {"q": "noodle"}).text
 
 
 def test_the_page_without_words_and_without_results(client: Client, soups: Collection) -> None:
-    assert "Search all collections" in client.get("/collections/search/").content.decode()
-    page = client.get("/collections/search/", {"q": "<b>x"}).content.decode()
+    assert "Search all collections" in client.get("/collections/search/").text
+    page = client.get("/collections/search/", {"q": "<b>x"}).text
     assert "No results for “&lt;b&gt;x”" in page
 
 
 def test_what_was_found_is_text(client: Client, soups: Collection) -> None:
     saved(soups, "<img src=x>", notes="<script>findme</script>", slug="evil")
     for headers in ({}, HTMX):
-        html = client.get("/collections/search/", {"q": "findme"}, headers=headers).content.decode()
+        html = client.get("/collections/search/", {"q": "findme"}, headers=headers).text
         assert ">findme</mark>" in html
         assert not read(html).find("img")
         assert "<script>findme" not in html

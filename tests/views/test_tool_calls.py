@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asgiref.sync import sync_to_async
-from django.test import AsyncClient, Client
+from django.test import Client
 
 from playground.models import Agent, Conversation, Run, RunKind
 from playground.protocols.frames import Frame
@@ -156,18 +155,17 @@ class TestForm:
             assert ("unanswered" in form_of(shown, place)) == (place not in again)
 
 
-@pytest.mark.django_db(transaction=True)
 class TestAnswering:
-    async def post(self, client: AsyncClient, run: Run, **fields: str) -> Any:
-        return await client.post(
+    def post(self, client: Client, run: Run, **fields: str) -> Any:
+        return client.post(
             f"/runs/{run.pk}/calls/", filled(**fields), headers={"HX-Request": "true"}
         )
 
-    async def test_the_output_goes_with_the_session(
-        self, async_client: AsyncClient, agent: Agent, started: list[Any]
+    def test_the_output_goes_with_the_session(
+        self, client: Client, agent: Agent, started: list[Any]
     ) -> None:
-        run = await made(calling, agent)
-        response = await self.post(async_client, run, output="42 °C", format="text")
+        run = calling(agent)
+        response = self.post(client, run, output="42 °C", format="text")
         assert response.status_code == 200
         ((sent, _),) = started
         assert sent.request == {
@@ -185,30 +183,28 @@ class TestAnswering:
         assert sent.answers == {"look_up": "42 °C"}
         assert sent.conversation_id == run.conversation_id
 
-    async def test_json_is_checked_first(
-        self, async_client: AsyncClient, agent: Agent, started: list[Any]
-    ) -> None:
-        run = await made(calling, agent)
-        response = await self.post(async_client, run, output="{oops", format="json")
+    def test_json_is_checked_first(self, client: Client, agent: Agent, started: list[Any]) -> None:
+        run = calling(agent)
+        response = self.post(client, run, output="{oops", format="json")
         assert response.status_code == 422
-        assert "Line 1, column 2" in response.content.decode()
-        assert "{oops" in response.content.decode()
+        assert "Line 1, column 2" in response.text
+        assert "{oops" in response.text
         assert started == []
-        await self.post(async_client, run, output='{"a": 1}', format="json")
+        self.post(client, run, output='{"a": 1}', format="json")
         (part,) = started[0][0].request["input"][0]["content"]
         assert part["data"]["output"] == '{"a": 1}'
 
     @pytest.mark.parametrize(("decision", "approve"), [("approve", True), ("refuse", False)])
-    async def test_an_approval(
+    def test_an_approval(
         self,
-        async_client: AsyncClient,
+        client: Client,
         agent: Agent,
         started: list[Any],
         decision: str,
         approve: bool,
     ) -> None:
-        run = await made(approving, agent)
-        await self.post(async_client, run, decision=decision, reason=" too much ")
+        run = approving(agent)
+        self.post(client, run, decision=decision, reason=" too much ")
         ((sent, _),) = started
         (said,) = sent.request["input"]
         assert said["type"] == "mcp_approval_response"
@@ -220,47 +216,46 @@ class TestAnswering:
         word = "approved" if approve else "denied"
         assert sent.answers == {"cart_add": f"{word}: too much"}
 
-    async def test_an_approval_without_a_decision_is_none(
-        self, async_client: AsyncClient, agent: Agent, started: list[Any]
+    def test_an_approval_without_a_decision_is_none(
+        self, client: Client, agent: Agent, started: list[Any]
     ) -> None:
-        run = await made(approving, agent)
-        response = await self.post(async_client, run)
+        run = approving(agent)
+        response = self.post(client, run)
         assert response.status_code == 422
         assert started == []
 
-    async def test_only_a_call_can_be_answered(
-        self, async_client: AsyncClient, agent: Agent, started: list[Any]
+    def test_only_a_call_can_be_answered(
+        self, client: Client, agent: Agent, started: list[Any]
     ) -> None:
-        run = await made(calling, agent)
+        run = calling(agent)
         for place in ({"seq": "4"}, {"seq": "99"}, {"seq": "x"}, {"part": "7"}):
-            response = await self.post(async_client, run, output="1", **place)
+            response = self.post(client, run, output="1", **place)
             assert response.status_code == 404
         assert started == []
 
-    async def test_a_run_of_somebody_else_is_not_found(
-        self, async_client: AsyncClient, started: list[Any], django_user_model: Any
+    def test_a_run_of_somebody_else_is_not_found(
+        self, client: Client, started: list[Any], django_user_model: Any
     ) -> None:
-        other = await django_user_model.objects.acreate(username="other")
-        run = await made(calling, None, owner=other)
-        assert (await self.post(async_client, run, output="1")).status_code == 404
+        other = django_user_model.objects.create(username="other")
+        run = calling(None, owner=other)
+        assert (self.post(client, run, output="1")).status_code == 404
 
 
 @pytest.mark.database
-@pytest.mark.django_db(transaction=True)
 class TestAnsweringTogether:
     """One request answers every open call, whichever form was submitted."""
 
-    async def post(self, client: AsyncClient, run: Run, place: str, form: Any) -> Any:
+    def post(self, client: Client, run: Run, place: str, form: Any) -> Any:
         seq, _, part = place.partition("-")
         sent = {"seq": seq, "part": part, **form}
-        return await client.post(f"/runs/{run.pk}/calls/", sent, headers={"HX-Request": "true"})
+        return client.post(f"/runs/{run.pk}/calls/", sent, headers={"HX-Request": "true"})
 
     @pytest.mark.parametrize("place", [FIRST, SECOND, APPROVAL])
-    async def test_one_request_has_them_all_in_their_order(
-        self, async_client: AsyncClient, agent: Agent, started: list[Any], place: str
+    def test_one_request_has_them_all_in_their_order(
+        self, client: Client, agent: Agent, started: list[Any], place: str
     ) -> None:
-        run = await made(leaving_three, agent)
-        assert (await self.post(async_client, run, place, JOINT)).status_code == 200
+        run = leaving_three(agent)
+        assert (self.post(client, run, place, JOINT)).status_code == 200
         ((sent, _),) = started
         assert [part["data"] for said in sent.request["input"] for part in said["content"]] == [
             {"call_id": "c1", "output": "42"},
@@ -279,44 +274,44 @@ class TestAnsweringTogether:
             ({f"{APPROVAL}-decision": ""}, APPROVAL, "Approve or deny"),
         ],
     )
-    async def test_refused_at_the_form_that_lacks_something(
+    def test_refused_at_the_form_that_lacks_something(
         self,
-        async_client: AsyncClient,
+        client: Client,
         agent: Agent,
         started: list[Any],
         wrong: dict[str, str],
         place: str,
         sentence: str,
     ) -> None:
-        run = await made(leaving_three, agent)
-        response = await self.post(async_client, run, FIRST, {**JOINT, **wrong})
+        run = leaving_three(agent)
+        response = self.post(client, run, FIRST, {**JOINT, **wrong})
         assert response.status_code == 422
         target = f'[data-calls="{run.pk}"][data-place="{place}"]'
         assert response.headers["HX-Retarget"] == target
-        shown = response.content.decode()
+        shown = response.text
         assert sentence in form_of(shown, place)
         assert shown.count("question-error") == 1
         assert "42</textarea>" in form_of(shown, FIRST)
         assert shown.count("hx-swap-oob") == 2
         assert started == []
 
-    async def test_a_form_that_is_not_on_the_page_is_named(
-        self, async_client: AsyncClient, agent: Agent, started: list[Any]
+    def test_a_form_that_is_not_on_the_page_is_named(
+        self, client: Client, agent: Agent, started: list[Any]
     ) -> None:
-        run = await made(leaving_three, agent)
+        run = leaving_three(agent)
         form = {name: value for name, value in JOINT.items() if not name.startswith(SECOND)}
-        response = await self.post(async_client, run, FIRST, form)
+        response = self.post(client, run, FIRST, form)
         assert response.status_code == 422
-        shown = response.content.decode()
+        shown = response.text
         assert "Unanswered calls are not loaded yet: look_up (2)." in form_of(shown, FIRST)
         assert f'data-place="{SECOND}"' not in shown
         assert started == []
 
-    async def test_what_the_run_did_not_ask_is_not_sent(
-        self, async_client: AsyncClient, agent: Agent, started: list[Any]
+    def test_what_the_run_did_not_ask_is_not_sent(
+        self, client: Client, agent: Agent, started: list[Any]
     ) -> None:
-        run = await made(leaving_three, agent)
-        await self.post(async_client, run, FIRST, {**JOINT, "4-0-output": "?", "99-0-output": "?"})
+        run = leaving_three(agent)
+        self.post(client, run, FIRST, {**JOINT, "4-0-output": "?", "99-0-output": "?"})
         assert len(started[0][0].request["input"]) == 3
 
 
@@ -335,7 +330,7 @@ def test_the_answer_is_previewed(
     client: Client, agent: Agent, make: Any, form: dict[str, str], words: list[str], absent: str
 ) -> None:
     url = f"/runs/{make(agent).pk}/calls/preview/"
-    shown = client.post(url, {**PLACE, **form}).content.decode()
+    shown = client.post(url, {**PLACE, **form}).text
     places = [shown.index(each) for each in words]
     assert places[:3] == sorted(places[:3])
     assert not absent or absent not in shown
@@ -355,7 +350,7 @@ def test_messages_of_somebody_else_are_not_found(
     text = [message("m1"), piece("m1", "confidential")]
     mine, theirs = reply(agent, *text), reply(agent, *text, owner=other)
     for path in ("messages/5/0/", "messages/5/0/parts/0/"):
-        assert "confidential" in client.get(f"/runs/{mine.pk}/{path}").content.decode()
+        assert "confidential" in client.get(f"/runs/{mine.pk}/{path}").text
         assert client.get(f"/runs/{theirs.pk}/{path}").status_code == 404
 
 
@@ -366,7 +361,7 @@ class TestComposer:
             ("talker", "agent-api", '"input"'),
             ("recipes", "nlweb", '"query"'),
         ):
-            shown = client.get(f"/?agent={slug}&text=eggs").content.decode()
+            shown = client.get(f"/?agent={slug}&text=eggs").text
             assert f'data-protocol="{protocol}" ' in shown
             assert words.replace('"', "&quot;") in shown
 
@@ -376,7 +371,7 @@ class TestComposer:
         assert "Includes the session." in shown
 
     def test_what_follows_has_the_session(self, client: Client, agent: Agent) -> None:
-        shown = client.get(f"/runs/{calling(agent).pk}/next/").content.decode()
+        shown = client.get(f"/runs/{calling(agent).pk}/next/").text
         assert "&quot;session_id&quot;: &quot;s1&quot;" in shown
 
 
@@ -384,7 +379,3 @@ def filled(place: str = "5-0", **fields: str) -> dict[str, str]:
     """A form as its page sends it."""
     named = {name if name in PLACE else f"{place}-{name}": value for name, value in fields.items()}
     return {**PLACE, **named}
-
-
-async def made(make: Any, *args: Any, **fields: Any) -> Run:
-    return await sync_to_async(make)(*args, **fields)

@@ -47,13 +47,13 @@ def test_what_was_deleted_can_be_put_back_where_it_was(
     client: Client, soups: Collection, path: str, label: str, after: str
 ) -> None:
     response = client.post(f"/collections/soups/{path}deletion/", follow=True)
-    page = response.content.decode()
+    page = response.text
     assert response.redirect_chain == [("/collections/soups/", 302)]
     assert f"Deleted {label}." in page
     assert order(soups) == after
     response = client.post(undo_of(page), follow=True)
     assert response.redirect_chain == [("/collections/soups/", 302)]
-    assert f"Restored {label}." in response.content.decode()
+    assert f"Restored {label}." in response.text
     assert order(soups) == BEFORE
     assert not trashed()
 
@@ -65,7 +65,7 @@ def trashed() -> list[str]:
 
 def test_from_the_page_only_the_note_comes(client: Client, soups: Collection) -> None:
     response = client.post(url(soups, "a/deletion/"), headers=HTMX)
-    part = response.content.decode()
+    part = response.text
     assert 'hx-swap-oob="beforeend:#notes"' in part
     assert "collections:changed" in response["HX-Trigger"]
     assert client.post(undo_of(part), headers=HTMX)["HX-Redirect"] == "/collections/soups/"
@@ -75,7 +75,7 @@ def test_from_the_page_only_the_note_comes(client: Client, soups: Collection) ->
 def test_a_collection_comes_back_whole(client: Client, soups: Collection) -> None:
     response = client.post("/collections/soups/deletion/", follow=True)
     assert response.redirect_chain == [("/collections/", 302)]
-    page = response.content.decode()
+    page = response.text
     assert not Collection.objects.exists()
     assert page.count(undo_of(page)) == 2, "in the note, and among what was deleted lately"
     response = client.post(undo_of(page), follow=True)
@@ -92,7 +92,7 @@ def test_without_its_collection_a_request_cannot_come_back(
     response = client.post(first, follow=True)
     assert (
         "Restoring the request “a” failed: The collection “soups” no longer exists."
-        in response.content.decode()
+        in response.text
     )
     for address in (latest, first):
         client.post(address)
@@ -115,10 +115,10 @@ def test_after_a_day_it_is_forgotten(client: Client, soups: Collection) -> None:
     SavedRequest.with_trashed.filter(name="a").update(
         deleted_at=timezone.now() - timedelta(hours=25)
     )
-    assert "Deleted in the last 24 hours" not in client.get("/collections/").content.decode()
+    assert "Deleted in the last 24 hours" not in client.get("/collections/").text
     assert client.post(address).status_code == 404
     client.post(url(soups, "b/deletion/"))
-    page = client.get("/collections/").content.decode()
+    page = client.get("/collections/").text
     assert "Restore the request “b”" in page
     assert "Restore the request “a”" not in page
 
@@ -132,19 +132,19 @@ class TestShipped:
         return found
 
     def test_one_that_was_deleted_is_loaded_again(self, client: Client) -> None:
-        assert "Load again" not in client.get("/collections/").content.decode()
-        page = client.post("/collections/soups/deletion/", follow=True).content.decode()
+        assert "Load again" not in client.get("/collections/").text
+        page = client.post("/collections/soups/deletion/", follow=True).text
         address = reverse("collection-shipped", args=["soups"])
         assert f'action="{address}"' in page
         response = client.post(address, follow=True)
         assert response.redirect_chain == [("/collections/soups/", 302)]
-        assert "Soups was loaded." in response.content.decode()
+        assert "Soups was loaded." in response.text
         assert order(Collection.objects.get()) == BEFORE
-        assert "Load again" not in client.get("/collections/").content.decode()
+        assert "Load again" not in client.get("/collections/").text
         assert client.post(address).status_code == 404
 
     def test_a_file_that_is_broken_by_then(self, client: Client, file: Path) -> None:
         client.post("/collections/soups/deletion/")
         file.write_text(file.read_text("utf-8")[:-9], "utf-8")
         response = client.post(reverse("collection-shipped", args=["soups"]), follow=True)
-        assert "Loading soups failed: Line" in response.content.decode()
+        assert "Loading soups failed: Line" in response.text

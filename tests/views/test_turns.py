@@ -7,9 +7,8 @@ import re
 from typing import Any
 
 import pytest
-from asgiref.sync import sync_to_async
 from django.db import connection
-from django.test import AsyncClient, Client
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from playground.conversation import transcript
@@ -28,7 +27,7 @@ def get(client: Client, run: Run, path: str = "") -> str:
 
 
 def said(html: str) -> str:
-    return " ".join(read(html).text.split())
+    return read(html).words
 
 
 def field(markup: Element, name: str) -> str | None:
@@ -239,7 +238,7 @@ class TestCompose:
     ) -> None:
         expected = {"/": "", f"/runs/{talk[0].pk}/": "", f"/runs/{talk[1].pk}/": str(talk[0].pk)}
         for url, parent in expected.items():
-            assert (field(read(client.get(url).content.decode()), "parent") or "") == parent
+            assert (field(read(client.get(url)), "parent") or "") == parent
 
     def test_the_request_of_a_turn(self, client: Client, agent: Agent, talk: list[Run]) -> None:
         """What the composer shows of a turn is what the turn's own page shows."""
@@ -276,16 +275,15 @@ class TestCompose:
         assert composed(get(client, first, "next/"))["meta"]["session_context"] == {"n": 2}
 
 
-@pytest.mark.django_db(transaction=True)
 class TestAsk:
-    async def ask(self, client: AsyncClient, run: Run, text: str, **fields: str) -> Any:
+    def ask(self, client: Client, run: Run, text: str, **fields: str) -> Any:
         data = {"text": text, **fields}
-        return await client.post(f"/runs/{run.pk}/next/", data, headers=HTMX)
+        return client.post(f"/runs/{run.pk}/next/", data, headers=HTMX)
 
-    async def test_becomes_the_next_turn(
-        self, async_client: AsyncClient, talk: list[Run], started: list[Any]
+    def test_becomes_the_next_turn(
+        self, client: Client, talk: list[Run], started: list[Any]
     ) -> None:
-        response = await self.ask(async_client, talk[1], "  and wine?  ")
+        response = self.ask(client, talk[1], "  and wine?  ")
         [(run, _)] = started
         assert response["HX-Push-Url"] == f"/runs/{run.pk}/"
         assert (run.kind, run.parent_id, run.text) == (RunKind.ASK, talk[1].pk, "and wine?")
@@ -294,101 +292,100 @@ class TestAsk:
         assert run.request["context"]["prev"] == ["pasta"]
         assert run.request["meta"]["session_context"] == {"turn": 2}
 
-    async def test_beside_a_turn_in_progress(
-        self, async_client: AsyncClient, talk: list[Run], started: list[Any]
+    def test_beside_a_turn_in_progress(
+        self, client: Client, talk: list[Run], started: list[Any]
     ) -> None:
-        await self.ask(async_client, talk[2], "and dessert?", branch="1")
+        self.ask(client, talk[2], "and dessert?", branch="1")
         [(run, _)] = started
         assert run.parent_id == talk[1].pk
         assert run.request["context"]["prev"] == ["pasta"]
 
     @pytest.mark.parametrize("text", ["", "   "])
-    async def test_needs_words(
-        self, async_client: AsyncClient, talk: list[Run], started: list[Any], text: str
+    def test_needs_words(
+        self, client: Client, talk: list[Run], started: list[Any], text: str
     ) -> None:
-        response = await self.ask(async_client, talk[1], text)
+        response = self.ask(client, talk[1], text)
         assert (response.status_code, started) == (422, [])
         assert response["HX-Retarget"] == "this"
-        markup = read(response.content.decode())
+        markup = read(response)
         assert "Enter a follow-up." in markup.text
         (box,) = [e.attributes for e in markup.find("input") if e.attributes.get("name") == "text"]
         assert box["aria-invalid"] == "true"
         assert "follow-up-error" in str(box["aria-describedby"])
 
-    async def test_a_text_that_is_too_long_is_not_cut(
-        self, async_client: AsyncClient, talk: list[Run], started: list[Any]
+    def test_a_text_that_is_too_long_is_not_cut(
+        self, client: Client, talk: list[Run], started: list[Any]
     ) -> None:
-        response = await self.ask(async_client, talk[1], "x" * 20_001)
+        response = self.ask(client, talk[1], "x" * 20_001)
         assert (response.status_code, started) == (422, [])
-        assert "at most 20,000 characters" in response.content.decode()
+        assert "at most 20,000 characters" in response.text
 
-    async def test_headers_of_the_composer_for_the_same_url(
-        self, async_client: AsyncClient, started: list[Any]
+    def test_headers_of_the_composer_for_the_same_url(
+        self, client: Client, started: list[Any]
     ) -> None:
         url = "http://agent.example/ask"
-        first = await sync_to_async(turn)(None, url=url, sent_to_url=True)
+        first = turn(None, url=url, sent_to_url=True)
         fields = {"agent": "", "headers": '[["Authorization", "Bearer t"]]'}
         for address in (url, "http://other.example/"):
-            await self.ask(async_client, first, "wine", address=address, **fields)
+            self.ask(client, first, "wine", address=address, **fields)
         headers = [dict(target.headers) for _, target in started]
         assert [each.get("Authorization") for each in headers] == ["Bearer t", None]
 
-    async def test_headers_that_cannot_be_sent(
-        self, async_client: AsyncClient, talk: list[Run], started: list[Any]
+    def test_headers_that_cannot_be_sent(
+        self, client: Client, talk: list[Run], started: list[Any]
     ) -> None:
         fields = {"agent": "recipes", "headers": '[["Host", "a"]]'}
-        response = await self.ask(async_client, talk[1], "wine", **fields)
+        response = self.ask(client, talk[1], "wine", **fields)
         assert (response.status_code, started) == (422, [])
-        assert "In the composer’s headers" in response.content.decode().replace("&#x27;", "’")
+        assert "In the composer’s headers" in response.text.replace("&#x27;", "’")
 
-    async def test_the_agent_was_deleted(
-        self, async_client: AsyncClient, agent: Agent, talk: list[Run], started: list[Any]
+    def test_the_agent_was_deleted(
+        self, client: Client, agent: Agent, talk: list[Run], started: list[Any]
     ) -> None:
-        await agent.adelete()
-        response = await self.ask(async_client, talk[1], "wine")
+        agent.delete()
+        response = self.ask(client, talk[1], "wine")
         assert (response.status_code, started) == (422, [])
-        assert "was deleted" in response.content.decode()
+        assert "was deleted" in response.text
 
-    async def test_a_run_from_before_gets_a_conversation(
-        self, async_client: AsyncClient, agent: Agent, started: list[Any]
+    def test_a_run_from_before_gets_a_conversation(
+        self, client: Client, agent: Agent, started: list[Any]
     ) -> None:
-        old = await sync_to_async(turn)(agent, request={"query": {"text": "eggs"}})
-        await Run.objects.filter(pk=old.pk).aupdate(conversation=None)
-        await self.ask(async_client, old, "soft ones")
+        old = turn(agent, request={"query": {"text": "eggs"}})
+        Run.objects.filter(pk=old.pk).update(conversation=None)
+        self.ask(client, old, "soft ones")
         [(run, _)] = started
-        await old.arefresh_from_db()
+        old.refresh_from_db()
         assert run.conversation_id == old.conversation_id is not None
-        html = (await async_client.get(f"/runs/{run.pk}/")).content.decode()
+        html = client.get(f"/runs/{run.pk}/").text
         assert f'data-url="/runs/{old.pk}/turn/"' in html
 
 
-@pytest.mark.django_db(transaction=True)
 class TestComposer:
-    async def test_with_a_parent_it_continues(
-        self, async_client: AsyncClient, talk: list[Run], started: list[Any]
+    def test_with_a_parent_it_continues(
+        self, client: Client, talk: list[Run], started: list[Any]
     ) -> None:
-        response = await async_client.post("/runs/", form(parent=str(talk[1].pk)), headers=HTMX)
+        response = client.post("/runs/", form(parent=str(talk[1].pk)), headers=HTMX)
         assert response.status_code == 200
         [(run, _)] = started
         assert (run.parent_id, run.kind) == (talk[1].pk, RunKind.ASK)
         assert run.conversation_id == talk[1].conversation_id
 
-    async def test_without_one_it_starts_a_conversation(
-        self, async_client: AsyncClient, talk: list[Run], started: list[Any]
+    def test_without_one_it_starts_a_conversation(
+        self, client: Client, talk: list[Run], started: list[Any]
     ) -> None:
-        await async_client.post("/runs/", form(parent=""), headers=HTMX)
+        client.post("/runs/", form(parent=""), headers=HTMX)
         [(run, _)] = started
         assert run.parent_id is None
         assert run.conversation_id not in {each.conversation_id for each in talk}
 
     @pytest.mark.database
     @pytest.mark.parametrize("parent", ["00000000-0000-4000-8000-000000000000", "nonsense", "\x00"])
-    async def test_a_parent_that_is_gone(
-        self, async_client: AsyncClient, agent: Agent, started: list[Any], parent: str
+    def test_a_parent_that_is_gone(
+        self, client: Client, agent: Agent, started: list[Any], parent: str
     ) -> None:
-        response = await async_client.post("/runs/", form(parent=parent), headers=HTMX)
+        response = client.post("/runs/", form(parent=parent), headers=HTMX)
         assert (response.status_code, started) == (422, [])
-        assert "The turn that this request continues was deleted" in response.content.decode()
+        assert "The turn that this request continues was deleted" in response.text
 
 
 def test_answers_are_words_of_the_user_and_stay_text(client: Client, agent: Agent) -> None:

@@ -119,14 +119,14 @@ class TestLinks:
         self, client: Client, referer: str, linked: bool
     ) -> None:
         query = {"agent": "https://other.example/a", "text": "soup"}
-        page = client.get("/", query, headers={"Referer": referer}).content.decode()
+        page = client.get("/", query, headers={"Referer": referer}).text
         banner = BANNER.search(page)
         assert banner
         assert (not banner[1]) is linked
 
     def test_an_agent_that_does_not_exist_is_said_on_own_pages_too(self, client: Client) -> None:
         page = client.get("/", {"agent": "x"}, headers={"Referer": "http://testserver/"})
-        assert "The agent of the link does not exist here: x" in page.content.decode()
+        assert "The agent of the link does not exist here: x" in page.text
 
     @pytest.mark.parametrize(
         "named",
@@ -171,7 +171,7 @@ class TestLinks:
 
 def test_without_any_agent_an_address_is_asked_for(client: Client) -> None:
     Agent.objects.all().delete()
-    page = client.get("/").content.decode()
+    page = client.get("/").text
     assert re.search(r'<option value="" selected></option>', page)
     assert 'placeholder="Agent, URL or cURL command"' in page
 
