@@ -227,9 +227,7 @@ def rules(versions: Iterable[str]) -> tuple[Rule[JsonTranscript], ...]:
         name: str, title: str, requirement: Requirement, flaw: Flaw, why: str
     ) -> Rule[JsonTranscript]:
         requirements = dict.fromkeys(named, requirement)
-        return Rule(
-            name, title, requirements, _check(flaw, why), lambda t: bool(t.checked) or t.is_cut_off
-        )
+        return Rule(name, title, requirements, _check(flaw), why, _has_text)
 
     return (
         make(
@@ -263,7 +261,11 @@ def rules(versions: Iterable[str]) -> tuple[Rule[JsonTranscript], ...]:
     )
 
 
-def _check(flaw: Flaw, why: str) -> Callable[[JsonTranscript], Iterator[RuleIssue]]:
+def _has_text(t: JsonTranscript) -> bool:
+    return bool(t.checked) or t.is_cut_off
+
+
+def _check(flaw: Flaw) -> Callable[[JsonTranscript], Iterator[RuleIssue]]:
     def check(t: JsonTranscript) -> Iterator[RuleIssue]:
         for found in t.found:
             if found.flaw is flaw:
@@ -271,5 +273,4 @@ def _check(flaw: Flaw, why: str) -> Callable[[JsonTranscript], Iterator[RuleIssu
         if t.is_cut_off:
             yield Inconclusive(f"Only the first {MAX_CHARACTERS:,} characters were checked.")
 
-    check.__doc__ = why
     return check

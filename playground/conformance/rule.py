@@ -100,6 +100,8 @@ class Rule(Generic[T]):
     requirements: Mapping[str, Requirement]
     #: Yields violations, and what makes the rule inconclusive. Never raises.
     check: Callable[[T], Iterator[RuleIssue]]
+    #: The reason, or how the rule interprets the specification: paragraphs for its page.
+    why: str
     #: Returns whether the rule applies to a transcript.
     when: Callable[[T], bool] = always
     #: Whether an incomplete response can fail this rule but not pass it.

@@ -1,4 +1,4 @@
-"""Rules by one decorator, and rules as rows: where to look, what holds there, how to fix it.
+"""Rules as rows of a table: where to look, what holds there, how to fix it.
 
 A row has selectors, functions from a transcript to places, and tests, functions from the value of a
 place to whether it keeps the rule:
@@ -10,8 +10,12 @@ place to whether it keeps the rule:
 
 The rule applies if a selector yields a place; if it applies more often, `when` says so. A selector
 may yield the violations alone, with the test `never`: then `when` says where the rule applies. A
-rule that compares several values, or depends on their order, is a function with the decorator
-`rule`.
+rule that compares several values, or depends on their order, has a function in place of selectors
+and tests, which yields its violations:
+
+    rule("promise-kept", "A task that was answered or cancelled is not promised again.",
+        must("4.2"), promise_kept, when=lambda t: _awaits(t, "checkin"),
+        why="A promise means that the task is still running."),
 """
 
 from __future__ import annotations
@@ -79,12 +83,14 @@ class RuleFactory(Generic[T]):
         name: str,
         title: str,
         requirements: Requirements,
+        check: Check[T],
         *,
+        why: str,
         when: Condition[T] = always,
         needs_complete_response: bool = False,
         fallback: bool = False,
-    ) -> Callable[[Check[T]], Rule[T]]:
-        """Return a decorator that makes a rule of a function, whose docstring is its reason."""
+    ) -> Rule[T]:
+        """Return a rule on what a function finds in a transcript."""
         if isinstance(requirements, Requirement):
             requirements = (requirements,) * len(self._versions)
         by_version = dict(zip(self._versions, requirements, strict=True))
@@ -96,12 +102,8 @@ class RuleFactory(Generic[T]):
             found = when(t)
             return found if isinstance(found, bool) else any(True for _ in found)
 
-        def make_rule(check: Check[T]) -> Rule[T]:
-            name_of_rule = self._prefix + name
-            flags = needs_complete_response, fallback
-            return Rule(name_of_rule, title, required, check, applies, *flags)
-
-        return make_rule
+        flags = needs_complete_response, fallback
+        return Rule(self._prefix + name, title, required, check, why, applies, *flags)
 
     def row(
         self,
@@ -132,15 +134,15 @@ class RuleFactory(Generic[T]):
                             yield _issue(t, fix, place)
                             break
 
-        check.__doc__ = why
-        made = self.rule(
+        return self.rule(
             name,
             title,
             requirements,
+            check,
+            why=why,
             when=when or places,
             needs_complete_response=needs_complete_response,
         )
-        return made(check)
 
 
 def _issue(t: Any, fix: str | Fix, place: Place) -> RuleIssue:

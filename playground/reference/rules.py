@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from inspect import getdoc
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
 
@@ -77,9 +76,7 @@ def rule_context(group: RuleGroup, rule: Rule[Any]) -> dict[str, Any]:
     return {
         "rule": rule,
         "group": group,
-        "paragraphs": [
-            list(_text_parts(part)) for part in (getdoc(rule.check) or "").split("\n\n")
-        ],
+        "paragraphs": [list(_text_parts(part)) for part in rule.why.split("\n\n")],
         "requirements": _requirements(rule.id),
         **_examples_context(rule),
         # Ids of the rules before and after it in its group; "" for none.

@@ -110,7 +110,7 @@ def test_levels(key: tuple[str, str]) -> None:
         SURROGATES: {Level.INFO},
     }
     for rule in group.rules:
-        assert rule.check.__doc__
+        assert rule.why
         assert set(rule.requirements) == {v for g in ruleset(*key).groups[:1] for v in
                                           g.rules[-1].requirements}  # fmt: skip
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from inspect import getdoc
 from typing import Any
 
 import pytest
@@ -75,7 +74,7 @@ def test_every_rule_has_a_row_in_every_version_with_its_level() -> None:
 def test_facts(rule: Any) -> None:
     assert rule.id == rule.id.lower().replace("_", "-")
     assert rule.title.endswith(".")
-    assert rule.check.__doc__
+    assert rule.why
     for level, section in rule.requirements.values():
         assert level in Level
         assert section
@@ -164,7 +163,7 @@ def test_nothing_is_left_of_the_tables_placeholders() -> None:
 
 def test_the_texts_of_the_pages_are_sentences() -> None:
     for rule in RULES.values():
-        text = getdoc(rule.check) or ""
+        text = rule.why
         for paragraph in text.split("\n\n"):
             # A name of the protocol may begin a sentence.
             assert re.match(r'[A-Z0-9`"]|[a-z]+[_A-Z]|created ', paragraph), paragraph

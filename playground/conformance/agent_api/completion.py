@@ -86,14 +86,7 @@ def _timed(t: AgentTranscript) -> Iterator[Place]:
             yield place
 
 
-@rule(
-    "times-order",
-    "The completed_at of a response is not before its created_at.",
-    should(_PRACTICES),
-    when=_timed,
-)
 def times_order(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients compute the latency from both."""
     for seq, pointer, response in _timed(t):
         if response["completed_at"] < response["created_at"]:
             message = "completed_at is earlier than created_at. Correct one of them."
@@ -107,14 +100,7 @@ def _sessions(t: AgentTranscript) -> Iterable[Place]:
     return those(present(responses, "session_id"), is_set)(t) if has_sent else ()
 
 
-@rule(
-    "session-echoed",
-    "A response with a session_id has that of the request.",
-    should(_PRACTICES),
-    when=_sessions,
-)
 def session_echoed(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """It continues the conversation. A response may have none (section "Response Models")."""
     for seq, pointer, session in _sessions(t):
         if session != t.request["session_id"]:
             message = "The session_id differs from that of the request. Return the same value."
@@ -157,7 +143,11 @@ RULES = (
         members(completed, "created_at", "completed_at"),
         {is_set: "{name} is missing, so clients can’t compute the duration."},
         why="They are seconds since 1970, for measuring the latency."),
-    times_order,
-    session_echoed,
+    rule("times-order", "The completed_at of a response is not before its created_at.",
+        should(_PRACTICES), times_order, when=_timed,
+        why="Clients compute the latency from both."),
+    rule("session-echoed", "A response with a session_id has that of the request.",
+        should(_PRACTICES), session_echoed, when=_sessions,
+        why='It continues the conversation. A response may have none (section "Response Models").'),
 )
 # fmt: on

@@ -40,15 +40,7 @@ def _has_contents(t: AgentTranscript) -> bool:
     return has_streamed_contents(t) or bool(t.stream_state.listed_contents)
 
 
-@rule(
-    "content-ended",
-    "The last segment of each content object has status completed.",
-    must(_STREAMING),
-    when=_has_contents,
-    needs_complete_response=True,
-)
 def content_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients buffer until then. Failed messages and responses need not complete their content."""
     message = "The message is completed, but this content is not. Set status to completed."
     yield from reported(t, "content-ended", message)
     if not t.is_complete and not is_final(t.stream_state.status):
@@ -62,15 +54,7 @@ def content_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
         )
 
 
-@rule(
-    "content-index-gapless",
-    "Content indexes are positions in the message: from 0, without gaps.",
-    must("3"),
-    when=_has_contents,
-    needs_complete_response=True,
-)
 def content_index_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Indexes are positions in an array."""
     for message in t.stream_state.messages.values():
         for expected, index in enumerate(message.indexes):
             if index != expected:
@@ -89,18 +73,7 @@ def _has_texts(t: AgentTranscript) -> bool:
     return bool(t.stream_state.totals or t.stream_state.deviations["delta-sum"])
 
 
-@rule(
-    "delta-sum",
-    "A completed text equals the concatenation of its deltas.",
-    must(_STREAMING),
-    when=lambda t: streamed(t) and _has_texts(t),
-)
 def delta_sum(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients that show deltas and clients that wait for the end show the same text.
-
-    Deltas without the punctuation at the end are accepted, as in an example of the specification:
-    see `agent-api.delta-sum-punctuation`.
-    """
     for location, pieces in t.stream_state.totals:
         text: str = location.value["text"]
         if text == pieces or _punctuation_after(pieces, text):
@@ -117,14 +90,7 @@ def delta_sum(t: AgentTranscript) -> Iterator[RuleIssue]:
     yield from reported(t, "delta-sum", doubled)
 
 
-@rule(
-    "delta-sum-punctuation",
-    "The deltas of a text include the punctuation at its end.",
-    info(_STREAMING),
-    when=lambda t: streamed(t) and bool(t.stream_state.totals),
-)
 def delta_sum_punctuation(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """In an example of the specification only the completed text ends with an exclamation mark."""
     for location, pieces in t.stream_state.totals:
         if rest := _punctuation_after(pieces, location.value["text"]):
             yield Violation(
@@ -141,17 +107,7 @@ def _punctuation_after(pieces: str, text: str) -> str:
     return "" if any(map(str.isalnum, rest)) else rest
 
 
-@rule(
-    "message-content",
-    "Completed messages contain the content that was streamed for them.",
-    should("4"),
-    when=lambda t: streamed(t) and bool(t.stream_state.listed),
-)
 def message_content(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Compared are text, image and data in the order of their indexes, unless left out.
-
-    This includes the messages in the output of the response.
-    """
     for location, message in t.stream_state.listed:
         if not message.contents:
             continue
@@ -207,10 +163,24 @@ RULES = (
         must(_STREAMING), has_streamed_contents,
         "The content with this index is already completed. Use a new index for new content.",
         why="The segment with status completed is the final one.", needs_complete_response=True),
-    content_ended,
-    content_index_gapless,
-    delta_sum,
-    delta_sum_punctuation,
+    rule("content-ended", "The last segment of each content object has status completed.",
+        must(_STREAMING), content_ended, when=_has_contents, needs_complete_response=True,
+        why="Clients buffer until then. Failed messages and responses need not complete their "
+            "content."),
+    rule("content-index-gapless",
+        "Content indexes are positions in the message: from 0, without gaps.", must("3"),
+        content_index_gapless, when=_has_contents, needs_complete_response=True,
+        why="Indexes are positions in an array."),
+    rule("delta-sum", "A completed text equals the concatenation of its deltas.", must(_STREAMING),
+        delta_sum, when=lambda t: streamed(t) and _has_texts(t),
+        why="Clients that show deltas and clients that wait for the end show the same text.\n\n"
+            "Deltas without the punctuation at the end are accepted, as in an example of the "
+            "specification: see `agent-api.delta-sum-punctuation`."),
+    rule("delta-sum-punctuation", "The deltas of a text include the punctuation at its end.",
+        info(_STREAMING), delta_sum_punctuation,
+        when=lambda t: streamed(t) and bool(t.stream_state.totals),
+        why="In an example of the specification only the completed text ends with an "
+            "exclamation mark."),
     state_row("text-in-pieces", "Partial text is sent as deltas.", must(_STREAMING),
         those(segments, _is_text),
         "This partial segment is not marked as a delta. Set delta to true.",
@@ -219,6 +189,10 @@ RULES = (
         those(segments, lambda content: not _is_text(content)),
         "This partial segment is not a delta, so clients have to replace the previous one with it.",
         why="Deltas are defined for text only. Other content is replaced as a whole."),
-    message_content,
+    rule("message-content", "Completed messages contain the content that was streamed for them.",
+        should("4"), message_content, when=lambda t: streamed(t) and bool(t.stream_state.listed),
+        why="Compared are text, image and data in the order of their indexes, unless left "
+            "out.\n\n"
+            "This includes the messages in the output of the response."),
 )
 # fmt: on

@@ -95,8 +95,7 @@ def _fields_row(
             for name, problem in _type_problems(value, kind):
                 yield Violation(problem, seq, f"{pointer}/{name}")
 
-    check.__doc__ = why
-    return rule(f"{kind}-fields", title, requirement, when=select)(check)
+    return rule(f"{kind}-fields", title, requirement, check, why=why, when=select)
 
 
 def _type_problems(value: dict[str, Any], kind: str) -> Iterator[tuple[str, str]]:
@@ -129,14 +128,7 @@ def _is_listed(content_type: Any) -> bool:
     return content_type is None or (isinstance(content_type, str) and content_type in _PAYLOAD)
 
 
-@rule(
-    "content-payload",
-    "Content has the member that its type requires: text, image_url or data.",
-    info("3"),
-    when=lambda t: any(p.value.get("type") in (*_PAYLOAD,) for p in t.contents),
-)
 def content_payload(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The specification makes them optional. Content with status created is empty."""
     for location in t.contents:
         kind = location.value.get("type")
         member = _PAYLOAD.get(kind) if isinstance(kind, str) else None
@@ -206,14 +198,7 @@ _KNOWN = {kind: _members_of(kind).keys() for kind in _IDENTIFIER}
 _MAX_MEMBERS = 1_000
 
 
-@rule(
-    "members-known",
-    "Objects have only members that the specification defines.",
-    info("3, 4, 6"),
-    when=lambda t: t.has_response,
-)
 def members_known(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Other members are not forbidden. Each is reported once."""
     seen: set[tuple[str, str]] = set()
     pairs = (("response", t.responses), ("message", t.messages), ("content", t.contents))
     for kind, locations in pairs:
@@ -275,7 +260,11 @@ RULES = (
     state_row("listed-delta", "Contents within a completed message are not marked as deltas.",
         should("3"), listed_contents, "This content is complete. Set delta to false.",
         why="They are complete. Clients would append a delta to what they received before."),
-    content_payload,
+    rule("content-payload",
+        "Content has the member that its type requires: text, image_url or data.", info("3"),
+        content_payload,
+        when=lambda t: any(p.value.get("type") in (*_PAYLOAD,) for p in t.contents),
+        why="The specification makes them optional. Content with status created is empty."),
     row("message-type-known", "Message types are listed in the specification.", must("1"),
         *_words(_other_types, (_TYPES, ())), when=messages,
         why="Each type is reported once. "
@@ -305,6 +294,8 @@ RULES = (
         {never: "Section 4 mentions this status, and section 1 does not list it."}, when=messages,
         why="Section 4 mentions it for messages, and section 1 does not list it.\n\n"
             "Both are accepted."),
-    members_known,
+    rule("members-known", "Objects have only members that the specification defines.",
+        info("3, 4, 6"), members_known, when=lambda t: t.has_response,
+        why="Other members are not forbidden. Each is reported once."),
 )
 # fmt: on

@@ -27,18 +27,19 @@ _LIFECYCLE = "Request/Response Lifecycle"
 _STREAMING = "Content Streaming"
 
 
+def _has_head(t: AgentTranscript) -> bool:
+    return t.http_response.head_seq is not None
+
+
 def _is_success(t: AgentTranscript) -> bool:
-    return t.http_response.head_seq is not None and t.http_response.status < 300
+    return _has_head(t) and t.http_response.status < 300
 
 
-@rule(
-    "reply",
-    "Requests are answered with a response object or a stream of objects.",
-    must(_LIFECYCLE),
-    when=_is_success,
-)
+def _is_bare_error(t: AgentTranscript) -> bool:
+    return bool(t.bare_errors) and not t.stream_state.objects and _is_success(t)
+
+
 def reply(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """`agent-api.object-known` checks whether each object is defined by the protocol."""
     if not t.events:
         yield missing(t, "The body is empty. Send a response object.", t.http_response.head_seq)
     elif not t.has_response and not t.bare_errors:
@@ -50,18 +51,7 @@ def reply(t: AgentTranscript) -> Iterator[RuleIssue]:
         yield Violation(message, t.events[0].seq, "/object")
 
 
-@rule(
-    "content-type",
-    "Content-Type matches the body: JSON or an event stream.",
-    should(_LIFECYCLE),
-    when=lambda t: (
-        t.http_response.head_seq is not None
-        and t.has_response
-        and not t.http_response.is_json_lines
-    ),
-)
 def content_type(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients select their parser by it."""
     actual = t.http_response.media_type
     wanted = "text/event-stream" if t.http_response.streamed else "application/json"
     is_json = not t.http_response.streamed and actual.endswith("+json")
@@ -70,17 +60,7 @@ def content_type(t: AgentTranscript) -> Iterator[RuleIssue]:
         yield Violation(f"Content-Type {received}. Set it to {wanted}.", t.http_response.head_seq)
 
 
-@rule(
-    "error-status",
-    "HTTP errors include an error object, and errors have an HTTP error status.",
-    info("Error Handling"),
-    when=lambda t: (
-        t.http_response.status >= 400
-        or (bool(t.bare_errors) and not t.stream_state.objects and _is_success(t))
-    ),
-)
 def error_status(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The specification does not mention HTTP. Clients take status 200 for success."""
     status = t.http_response.status
     if status < 400:
         yield Violation(
@@ -110,22 +90,15 @@ def _bare_errors(t: AgentTranscript) -> Iterator[Place]:
         yield from ((error.seq, "/object", MISSING) for error in t.bare_errors)
 
 
+def _says_whether_to_stream(t: AgentTranscript) -> bool:
+    return raw.raw_of(t.request) is None and isinstance(t.request.get("stream", True), bool)
+
+
 def _wants_stream(t: AgentTranscript) -> bool:
     return t.request.get("stream") is not False
 
 
-@rule(
-    "stream-honoured",
-    "Responses are streamed if and only if the request asks for it.",
-    should("5"),
-    when=lambda t: (
-        t.has_response
-        and raw.raw_of(t.request) is None
-        and isinstance(t.request.get("stream", True), bool)
-    ),
-)
 def stream_honoured(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The default of the parameter `stream` is true."""
     if _wants_stream(t) and not t.http_response.streamed:
         yield Violation(
             "The request asks for a stream (the default), but the response is a single object. "
@@ -140,14 +113,7 @@ def stream_honoured(t: AgentTranscript) -> Iterator[RuleIssue]:
         )
 
 
-@rule(
-    "stream-closed",
-    "The last event of a stream ends with a blank line.",
-    should(_STREAMING),
-    when=lambda t: t.http_response.streamed,
-)
 def stream_closed(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """SSE clients discard an event that is not terminated."""
     if not t.http_response.ended:
         yield Inconclusive("The stream was truncated.")
         return
@@ -163,17 +129,7 @@ def _is_done(event: Message) -> bool:
     return event.text.strip() == sse.DONE
 
 
-@rule(
-    "data-json",
-    "The data of every event is a JSON object.",
-    must(_LIFECYCLE),
-    when=lambda t: t.http_response.streamed and bool(t.events),
-)
 def data_json(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Data that was cut off at the end of a stream is not a violation of this rule.
-
-    The specification prints JSON lines and defines no framing: they are reported as information.
-    """
     if t.http_response.is_json_lines:
         yield Violation(sse.NOT_FRAMED, t.events[0].seq, "", Level.INFO)
     for event in t.events:
@@ -195,14 +151,7 @@ def _names(t: AgentTranscript) -> Iterator[Place]:
         yield from ((event.seq, "", event.name) for event in t.events)
 
 
-@rule(
-    "object-known",
-    "Every object has the member object: response, message or content.",
-    must("3, 4, 6"),
-    when=lambda t: any(event.members for event in t.events) and (_is_success(t) or t.has_response),
-)
 def object_known(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """For an error without any object see `agent-api.bare-error`."""
     for event, known in zip(t.events, t.known, strict=True):
         if not event.members or event.members.get("object") in OBJECTS:
             continue
@@ -219,14 +168,7 @@ def object_known(t: AgentTranscript) -> Iterator[RuleIssue]:
                 yield Violation(f"Set object to {kind}.", seq, f"{pointer}/object")
 
 
-@rule(
-    "object-present",
-    "The member object is present.",
-    should("3, 4, 6"),
-    when=lambda t: t.has_response,
-)
 def object_present(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The member has a default value, but every example includes it."""
     for event, known in zip(t.events, t.known, strict=True):
         if known and "object" not in event.members:
             yield Violation(f"Set object to {known.value['object']}.", event.seq, "/object")
@@ -238,12 +180,30 @@ def object_present(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 # fmt: off
 RULES = (
-    reply,
-    content_type,
-    error_status,
-    stream_honoured,
-    stream_closed,
-    data_json,
+    rule("reply", "Requests are answered with a response object or a stream of objects.",
+        must(_LIFECYCLE), reply, when=_is_success,
+        why="`agent-api.object-known` checks whether each object is defined by the protocol."),
+    rule("content-type", "Content-Type matches the body: JSON or an event stream.",
+        should(_LIFECYCLE), content_type,
+        when=lambda t: _has_head(t) and t.has_response and not t.http_response.is_json_lines,
+        why="Clients select their parser by it."),
+    rule("error-status",
+        "HTTP errors include an error object, and errors have an HTTP error status.",
+        info("Error Handling"), error_status,
+        when=lambda t: t.http_response.status >= 400 or _is_bare_error(t),
+        why="The specification does not mention HTTP. Clients take status 200 for success."),
+    rule("stream-honoured", "Responses are streamed if and only if the request asks for it.",
+        should("5"), stream_honoured,
+        when=lambda t: t.has_response and _says_whether_to_stream(t),
+        why="The default of the parameter `stream` is true."),
+    rule("stream-closed", "The last event of a stream ends with a blank line.", should(_STREAMING),
+        stream_closed, when=lambda t: t.http_response.streamed,
+        why="SSE clients discard an event that is not terminated."),
+    rule("data-json", "The data of every event is a JSON object.", must(_LIFECYCLE), data_json,
+        when=lambda t: t.http_response.streamed and bool(t.events),
+        why="Data that was cut off at the end of a stream is not a violation of this rule.\n\n"
+            "The specification prints JSON lines and defines no framing: they are reported as "
+            "information."),
     row("done-marker", "Streams end with the response object, without an end marker.",
         info(_STREAMING),
         _streamed_events, {
@@ -256,8 +216,13 @@ RULES = (
                 'Remove the event name "{value}": clients may not listen for it.',
         },
         why="Clients that listen for unnamed events never receive a named one."),
-    object_known,
-    object_present,
+    rule("object-known", "Every object has the member object: response, message or content.",
+        must("3, 4, 6"), object_known,
+        when=lambda t: any(e.members for e in t.events) and (_is_success(t) or t.has_response),
+        why="For an error without any object see `agent-api.bare-error`."),
+    rule("object-present", "The member object is present.", should("3, 4, 6"), object_present,
+        when=lambda t: t.has_response,
+        why="The member has a default value, but every example includes it."),
     row("bare-error", "Errors are part of a response or a message.", should("6"),
         _bare_errors, {
             never: 'Send {"object": "response", "status": "failed", "error": {"code": …, '

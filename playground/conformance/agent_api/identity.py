@@ -27,18 +27,7 @@ def _has_several_responses(t: AgentTranscript) -> bool:
     return streamed(t) and len(t.responses) > 1
 
 
-@rule(
-    "message-id-kept",
-    "The id of a message does not change.",
-    must("4"),
-    when=lambda t: streamed(t) and bool(t.messages),
-    needs_complete_response=True,
-)
 def message_id_kept(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """A message keeps its id until it ends, and has the same id in the output.
-
-    In the output it is reported only where it replaces the id of a streamed message.
-    """
     renamed = "No message began with this id, and one with another id never ends. Use its id."
     yield from reported(t, "message-id-kept", renamed)
     response = t.completed
@@ -79,7 +68,10 @@ RULES = (
         messages, f"{_CHANGED}message.",
         why="They do not change in the examples. An object may leave them out.",
         needs_complete_response=True),
-    message_id_kept,
+    rule("message-id-kept", "The id of a message does not change.", must("4"), message_id_kept,
+        when=lambda t: streamed(t) and bool(t.messages), needs_complete_response=True,
+        why="A message keeps its id until it ends, and has the same id in the output.\n\n"
+            "In the output it is reported only where it replaces the id of a streamed message."),
     state_row("message-id-unique", "Each message of an output has a unique id.", must("4"),
         lambda t: any(isinstance(p.value.get("output"), list) for p in t.responses),
         "Another message of this output has this id. Use each id once.",

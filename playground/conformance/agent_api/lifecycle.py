@@ -58,28 +58,12 @@ def _is_final_if_known(status: Any) -> bool:
     return not isinstance(status, str) or not status or is_final(status)
 
 
-@rule(
-    "message-ended",
-    "All messages end before their response is completed.",
-    should(_STATUSES),
-    when=lambda t: bool(t.messages),
-    needs_complete_response=True,
-)
 def message_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The examples end each message before the response."""
     if t.stream_state.status not in _OTHER_ENDS:
         yield from _open_messages(t)
 
 
-@rule(
-    "message-ended-failed",
-    "All messages end with a response that fails.",
-    should(_STATUSES),
-    when=lambda t: bool(t.messages) and t.stream_state.status in _OTHER_ENDS,
-    needs_complete_response=True,
-)
 def message_ended_failed(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients show a message without a final status as in progress."""
     yield from reported(t, "output-ended", _UNENDED)
     yield from _open_messages(t)
 
@@ -98,14 +82,7 @@ def _open_messages(t: AgentTranscript) -> Iterator[RuleIssue]:
         )
 
 
-@rule(
-    "messages-in-output",
-    "The output of a completed response contains all streamed messages.",
-    should("6"),
-    when=lambda t: streamed(t) and isinstance(_output(t), list),
-)
 def messages_in_output(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Compared by id. Clients that read only the last object get everything but heartbeats."""
     listed = {
         message["id"]
         for message in _output(t)
@@ -131,14 +108,7 @@ def _is_numbered(t: AgentTranscript) -> bool:
     return streamed(t) and t.stream_state.number is not None
 
 
-@rule(
-    "sequence-present",
-    "Every object of a stream has a sequence number.",
-    info(_NUMBERS),
-    when=streamed,
-)
 def sequence_present(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The specification says "if implemented": leaving out all of them is allowed."""
     missing = [location for location in t.objects if location.value.get("sequence_number") is None]
     if not missing:
         return
@@ -149,14 +119,7 @@ def sequence_present(t: AgentTranscript) -> Iterator[RuleIssue]:
     yield Violation(message, missing[0].seq, "/sequence_number")
 
 
-@rule(
-    "sequence-type",
-    "Sequence numbers are strings.",
-    must("6"),
-    when=lambda t: any(p.value.get("sequence_number") is not None for p in _all(t)),
-)
 def sequence_type(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The specification declares a string; agents also send numbers. Each type is reported once."""
     odd: dict[str, list[Location]] = {}
     for location in _all(t):
         value = location.value.get("sequence_number")
@@ -213,14 +176,29 @@ RULES = (
                                 "it has a final status.",
         }, when=_whole_responses,
         why="No later document could report the end."),
-    message_ended,
+    rule("message-ended", "All messages end before their response is completed.", should(_STATUSES),
+        message_ended, when=lambda t: bool(t.messages), needs_complete_response=True,
+        why="The examples end each message before the response."),
     state_row("output-ended", "All messages in the output of a completed response have ended.",
         must(_STATUSES), lambda t: bool(t.messages) and t.stream_state.status not in _OTHER_ENDS,
         _UNENDED, why="A completed response means that the operation has finished."),
-    message_ended_failed,
-    messages_in_output,
-    sequence_present,
-    sequence_type,
+    rule("message-ended-failed", "All messages end with a response that fails.", should(_STATUSES),
+        message_ended_failed,
+        when=lambda t: bool(t.messages) and t.stream_state.status in _OTHER_ENDS,
+        needs_complete_response=True,
+        why="Clients show a message without a final status as in progress."),
+    rule("messages-in-output", "The output of a completed response contains all streamed messages.",
+        should("6"), messages_in_output,
+        when=lambda t: streamed(t) and isinstance(_output(t), list),
+        why="Compared by id. Clients that read only the last object get everything but "
+            "heartbeats."),
+    rule("sequence-present", "Every object of a stream has a sequence number.", info(_NUMBERS),
+        sequence_present, when=streamed,
+        why='The specification says "if implemented": leaving out all of them is allowed.'),
+    rule("sequence-type", "Sequence numbers are strings.", must("6"), sequence_type,
+        when=lambda t: any(p.value.get("sequence_number") is not None for p in _all(t)),
+        why="The specification declares a string; agents also send numbers. Each type is "
+            "reported once."),
     row("sequence-digits", "Sequence numbers consist of digits.", should(_NUMBERS),
         _other_numbers,
         {never: 'sequence_number is not a number. Write one in digits, such as "0".'},

@@ -33,10 +33,8 @@ def state_row(
     def check(t: AgentTranscript) -> Iterator[RuleIssue]:
         yield from reported(t, name, sentence)
 
-    check.__doc__ = why
-    return rule(
-        name, title, requirement, when=when, needs_complete_response=needs_complete_response
-    )(check)
+    flag = needs_complete_response
+    return rule(name, title, requirement, check, why=why, when=when, needs_complete_response=flag)
 
 
 def reported(t: AgentTranscript, name: StateRule, sentence: str) -> Iterator[Violation]:

@@ -128,14 +128,7 @@ def _sent(t: AgentTranscript) -> set[str]:
     }
 
 
-@rule(
-    "output-paired",
-    "Outputs follow the call with the same call_id.",
-    should("2"),
-    when=_data_of_outputs,
-)
 def output_paired(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """A call without a call_id matches any output."""
     if _has_nameless_call(t):
         return
     known = _sent(t)
@@ -156,16 +149,12 @@ def _has_nameless_call(t: AgentTranscript) -> bool:
     return bool(calls - named)
 
 
-@rule("call-id-unique", "Each call has a unique call_id.", must("2"), when=_data_of_calls)
 def call_id_unique(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Outputs are matched to their calls by the call_id."""
     for tool in _repeated(_calls(t)):
         yield tool.violation("Another call has this call_id. Use each once.")
 
 
-@rule("output-unique", "Each call has at most one output.", should("2"), when=_data_of_outputs)
 def output_unique(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The output is the result of the call."""
     for tool in _repeated(_outputs(t)):
         yield tool.violation("Another output has this call_id. Use each once.")
 
@@ -178,15 +167,7 @@ def _repeated(tools: Iterable[ToolMessage]) -> Iterator[ToolMessage]:
             yield tool
 
 
-@rule(
-    "call-answered",
-    "Calls that the agent executes have an output.",
-    info("2"),
-    when=lambda t: any(tool.kind not in CLIENT_CALLS for tool in _calls(t)),
-    needs_complete_response=True,
-)
 def call_answered(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """These are plugins, components and MCP tools. The client executes functions."""
     if not t.is_complete:
         yield Inconclusive("The stream was truncated before this could be checked.")
         return
@@ -228,9 +209,18 @@ RULES = (
         (present(_data_of_outputs, "call_id"), {lambda name: name != "": _EMPTY}),
         when=_data_of_outputs,
         why="Without a call_id, an output cannot be matched to its call."),
-    output_paired,
-    call_id_unique,
-    output_unique,
-    call_answered,
+    rule("output-paired", "Outputs follow the call with the same call_id.", should("2"),
+        output_paired, when=_data_of_outputs,
+        why="A call without a call_id matches any output."),
+    rule("call-id-unique", "Each call has a unique call_id.", must("2"), call_id_unique,
+        when=_data_of_calls,
+        why="Outputs are matched to their calls by the call_id."),
+    rule("output-unique", "Each call has at most one output.", should("2"), output_unique,
+        when=_data_of_outputs,
+        why="The output is the result of the call."),
+    rule("call-answered", "Calls that the agent executes have an output.", info("2"), call_answered,
+        when=lambda t: any(tool.kind not in CLIENT_CALLS for tool in _calls(t)),
+        needs_complete_response=True,
+        why="These are plugins, components and MCP tools. The client executes functions."),
 )
 # fmt: on

@@ -123,14 +123,7 @@ def _is_success(t: ChatTranscript) -> bool:
     return t.response.head_seq is not None and t.response.status < 300
 
 
-@rule(
-    "reply",
-    "Requests are answered with a completion or a stream of chunks.",
-    must(_CREATE),
-    when=_is_success,
-)
 def reply(t: ChatTranscript) -> Iterator[RuleIssue]:
-    """Anything else is an error, with an HTTP error status or in mid-stream."""
     if not t.messages:
         yield missing(t, "The body is empty. Send a completion.", t.response.head_seq)
     elif not t.completions and not [*_errors(t)]:
@@ -139,14 +132,7 @@ def reply(t: ChatTranscript) -> Iterator[RuleIssue]:
         yield missing(t, f"{actual} Send an object with choices.", first.seq)
 
 
-@rule(
-    "content-type",
-    "Content-Type matches the body: JSON or an event stream.",
-    must(_CREATE),
-    when=lambda t: bool(t.completions),
-)
 def content_type(t: ChatTranscript) -> Iterator[RuleIssue]:
-    """Clients select their parser by it."""
     wanted = "text/event-stream" if t.response.streamed else "application/json"
     actual = t.response.media_type
     if actual != wanted:
@@ -154,27 +140,13 @@ def content_type(t: ChatTranscript) -> Iterator[RuleIssue]:
         yield Violation(f"Content-Type {received}. Set it to {wanted}.", t.response.head_seq)
 
 
-@rule(
-    "stream-honoured",
-    "Responses are streamed if and only if the request asks for it.",
-    must(_CREATE),
-    when=lambda t: bool(t.completions) and raw.raw_of(t.request) is None,
-)
 def stream_honoured(t: ChatTranscript) -> Iterator[RuleIssue]:
-    """Without `stream`, a client expects one document."""
     if t.response.streamed != wants_stream(t.request):
         wanted = "a stream" if wants_stream(t.request) else "one document"
         yield Violation(f"The request asks for {wanted}. Send that.", t.response.head_seq)
 
 
-@rule(
-    "data-json",
-    "The data of each event is an object, or [DONE] at the end.",
-    must(_STREAMING),
-    when=lambda t: t.response.streamed and bool(t.messages),
-)
 def data_json(t: ChatTranscript) -> Iterator[RuleIssue]:
-    """Clients decode each event by itself; comments keep a connection open."""
     for each in t.messages:
         if not isinstance(each.payload, dict):
             yield Violation(
@@ -184,23 +156,17 @@ def data_json(t: ChatTranscript) -> Iterator[RuleIssue]:
             yield Violation("This event is after [DONE]. Send [DONE] last.", each.seq)
 
 
-@rule(
-    "done",
-    "Streams end with the event [DONE].",
-    must(_STREAMING),
-    when=lambda t: t.response.streamed and bool(t.completions) and not [*_errors(t)],
-    needs_complete_response=True,
-)
+def _is_streamed_well(t: ChatTranscript) -> bool:
+    return t.response.streamed and bool(t.completions) and not [*_errors(t)]
+
+
 def done(t: ChatTranscript) -> Iterator[RuleIssue]:
-    """Without it, clients cannot tell the end from a connection that broke."""
     if not t.done:
         text = "The stream ends without [DONE]. Send the line data: [DONE] at the end."
         yield missing(t, text, t.messages[-1].seq)
 
 
-@rule("id-same", "All chunks of a stream have the same id.", must(_STREAMING), when=_chunks)
 def id_same(t: ChatTranscript) -> Iterator[RuleIssue]:
-    """It identifies the response, not the chunk."""
     first, *others = t.completions
     for each in others:
         if each.members.get("id") != first.members.get("id"):
@@ -208,15 +174,7 @@ def id_same(t: ChatTranscript) -> Iterator[RuleIssue]:
             yield Violation(text, each.seq, "/id")
 
 
-@rule(
-    "finished",
-    "Each choice ends with a finish_reason.",
-    must(_OBJECT),
-    when=lambda t: bool(t.choices) and not [*_errors(t)],
-    needs_complete_response=True,
-)
 def finished(t: ChatTranscript) -> Iterator[RuleIssue]:
-    """Clients learn from it whether the text is complete, and that calls wait for their outputs."""
     last = {index: place for place, index in t.choices}
     ended = {index for place, index in t.choices if _reason_of(place) is not None}
     for index, (seq, pointer, _) in last.items():
@@ -229,15 +187,7 @@ def _reason_of(place: Place) -> Any:
     return lenient.members(place[2]).get("finish_reason")
 
 
-@rule(
-    "tool-arguments",
-    "The arguments of a call, put together, are a JSON object.",
-    should("Function calling"),
-    when=_calls,
-    needs_complete_response=True,
-)
 def tool_arguments(t: ChatTranscript) -> Iterator[RuleIssue]:
-    """The model writes them, so clients have to expect others; servers can constrain it."""
     for places in _pieces(t):
         functions = (lenient.members(lenient.members(call).get("function")) for *_, call in places)
         arguments = "".join(lenient.text(each.get("arguments")) for each in functions)
@@ -247,17 +197,7 @@ def tool_arguments(t: ChatTranscript) -> Iterator[RuleIssue]:
             yield missing(t, text, seq, f"{pointer}/function/arguments")
 
 
-@rule(
-    "usage-chunk",
-    "A stream has the usage that the request asks for.",
-    must(_STREAMING),
-    when=lambda t: (
-        t.response.streamed and bool(t.completions) and _asks_for_usage(t) and not [*_errors(t)]
-    ),
-    needs_complete_response=True,
-)
 def usage_chunk(t: ChatTranscript) -> Iterator[RuleIssue]:
-    """It is in a chunk without choices, before [DONE]: `stream_options.include_usage`."""
     if not [*_usages(t)]:
         last = t.messages[-1]
         yield missing(t, "No chunk has the usage. Send one before [DONE].", last.seq, "/usage")
@@ -267,14 +207,7 @@ def _asks_for_usage(t: ChatTranscript) -> bool:
     return lenient.members(t.request.get("stream_options")).get("include_usage") is True
 
 
-@rule(
-    "error-status",
-    "Rejected requests have an HTTP error status and an error object.",
-    must(_ERRORS),
-    when=lambda t: t.response.status >= 400 or bool([*_rejections(t)]),
-)
 def error_status(t: ChatTranscript) -> Iterator[RuleIssue]:
-    """Clients take status 200 for success. An error in mid-stream comes too late for a status."""
     if t.response.status < 400:
         text = f"HTTP {t.response.status} with an error. Use an error status such as 400."
         yield Violation(text, t.response.head_seq)
@@ -290,9 +223,16 @@ def _rejections(t: ChatTranscript) -> Iterable[Place]:
 
 # fmt: off
 RULES: tuple[Rule[ChatTranscript], ...] = (
-    reply,
-    content_type,
-    stream_honoured,
+    rule("reply", "Requests are answered with a completion or a stream of chunks.", must(_CREATE),
+        reply, when=_is_success,
+        why="Anything else is an error, with an HTTP error status or in mid-stream."),
+    rule("content-type", "Content-Type matches the body: JSON or an event stream.", must(_CREATE),
+        content_type, when=lambda t: bool(t.completions),
+        why="Clients select their parser by it."),
+    rule("stream-honoured", "Responses are streamed if and only if the request asks for it.",
+        must(_CREATE), stream_honoured,
+        when=lambda t: bool(t.completions) and raw.raw_of(t.request) is None,
+        why="Without `stream`, a client expects one document."),
     row("object", "The object is chat.completion; in a stream it is chat.completion.chunk.",
         must(_OBJECT),
         members(_documents, "object"),
@@ -324,7 +264,10 @@ RULES: tuple[Rule[ChatTranscript], ...] = (
         present(_choices, "finish_reason"),
         {_is_reason: "Set finish_reason to stop, length, tool_calls or content_filter."},
         why="Clients stop, continue or call functions by it. It is null as long as more follows."),
-    finished,
+    rule("finished", "Each choice ends with a finish_reason.", must(_OBJECT), finished,
+        when=lambda t: bool(t.choices) and not [*_errors(t)], needs_complete_response=True,
+        why="Clients learn from it whether the text is complete, and that calls wait for their "
+            "outputs."),
     row("tool-calls", "Calls have id, type and a function with a name and arguments.",
         must("Function calling"),
         members(_first_pieces, "id"), {is_string: "The call has no id. Set it to a string."},
@@ -335,16 +278,33 @@ RULES: tuple[Rule[ChatTranscript], ...] = (
          {is_string: "arguments is {actual}. Send JSON in a string."}),
         why="The next request repeats the call, and its output names the id. In a stream the first "
             "piece of a call has them; the others continue the arguments."),
-    tool_arguments,
-    data_json,
-    id_same,
-    done,
-    usage_chunk,
+    rule("tool-arguments", "The arguments of a call, put together, are a JSON object.",
+        should("Function calling"), tool_arguments, when=_calls, needs_complete_response=True,
+        why="The model writes them, so clients have to expect others; servers can constrain it."),
+    rule("data-json", "The data of each event is an object, or [DONE] at the end.",
+        must(_STREAMING), data_json, when=lambda t: t.response.streamed and bool(t.messages),
+        why="Clients decode each event by itself; comments keep a connection open."),
+    rule("id-same", "All chunks of a stream have the same id.", must(_STREAMING), id_same,
+        when=_chunks,
+        why="It identifies the response, not the chunk."),
+    rule("done", "Streams end with the event [DONE].", must(_STREAMING), done,
+        when=_is_streamed_well,
+        needs_complete_response=True,
+        why="Without it, clients cannot tell the end from a connection that broke."),
+    rule("usage-chunk", "A stream has the usage that the request asks for.", must(_STREAMING),
+        usage_chunk,
+        when=lambda t: _is_streamed_well(t) and _asks_for_usage(t),
+        needs_complete_response=True,
+        why="It is in a chunk without choices, before [DONE]: `stream_options.include_usage`."),
     row("usage", "The usage has numbers of tokens.", must(_OBJECT),
         members(_usages, "prompt_tokens", "completion_tokens", "total_tokens"),
         {integer(0): "Set {name} to a number of tokens, 0 or more."},
         why="Clients add them up. A chunk may have null in place of the usage."),
-    error_status,
+    rule("error-status", "Rejected requests have an HTTP error status and an error object.",
+        must(_ERRORS), error_status,
+        when=lambda t: t.response.status >= 400 or bool([*_rejections(t)]),
+        why="Clients take status 200 for success. An error in mid-stream comes too late for a "
+            "status."),
     row("error-object", "Errors are objects with a message, type, param and code.", must(_ERRORS),
         _errors, {is_object: "error is {actual}. Send an object with a message."},
         (members(_errors, "message"), {is_string: "Set message to a string."}),

@@ -1,7 +1,7 @@
 """Rules of MCP, for NLWeb over MCP.
 
-The title of a rule states the requirement; the docstring of its function gives the reason, or
-how the rule interprets the specification.
+The title of a rule states the requirement; its `why` gives the reason, or how the rule interprets
+the specification.
 """
 
 from __future__ import annotations

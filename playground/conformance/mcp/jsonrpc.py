@@ -26,6 +26,7 @@ from playground.protocols import jsonrpc
 from playground.protocols.frames import FrameKind
 from playground.protocols.jsonrpc import Deviation, MessageKind
 from playground.protocols.mcp.messages import SESSION_HEADER
+from playground.protocols.response import Message
 
 _TRANSPORT = "MCP transports"
 _VISIBLE = re.compile(r"[\x21-\x7e]+")
@@ -75,14 +76,7 @@ def _successful_responses(t: McpTranscript) -> Iterator[RecordedCall]:
             yield call
 
 
-@rule(
-    "content-type",
-    "Content-Type matches the body: JSON or an event stream.",
-    must(_TRANSPORT),
-    when=lambda t: any(_successful_responses(t)),
-)
 def content_type(t: McpTranscript) -> Iterator[RuleIssue]:
-    """The server chooses one of the two. The response to a GET request is a stream."""
     for call in _successful_responses(t):
         is_stream = call.http_response.streamed or call.resumed_from
         wanted = "text/event-stream" if is_stream else "application/json"
@@ -100,14 +94,7 @@ def _acknowledgements(t: McpTranscript) -> Iterator[RecordedCall]:
             yield call
 
 
-@rule(
-    "accepted",
-    "Notifications and responses are answered with 202 and no body.",
-    must(_TRANSPORT),
-    when=lambda t: any(_acknowledgements(t)),
-)
 def accepted(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A server that cannot accept the message responds with an HTTP error."""
     for call in _acknowledgements(t):
         status = call.http_response.status
         if status != 202:
@@ -118,17 +105,7 @@ def accepted(t: McpTranscript) -> Iterator[RuleIssue]:
             yield Violation(message, call.payloads[0].seq)
 
 
-@rule(
-    "stream-closed",
-    "The last event of a stream ends with a blank line.",
-    should(_TRANSPORT),
-    when=lambda t: any(call.http_response.streamed for call in t.http_calls),
-)
 def stream_closed(t: McpTranscript) -> Iterator[RuleIssue]:
-    """SSE clients discard an unterminated event.
-
-    A stream that is resumed may break off. Clients close it after the response.
-    """
     for call in t.http_calls:
         if call.http_response.streamed and not call.has_ended and not call.resumptions:
             yield Inconclusive("The stream was truncated.")
@@ -148,14 +125,7 @@ def _sessions(t: McpTranscript) -> Iterator[tuple[int, str, str]]:
             yield seq, session, call.sent.session
 
 
-@rule(
-    "session-kept",
-    "The session ID does not change.",
-    should(_TRANSPORT),
-    when=lambda t: any(_sessions(t)),
-)
 def session_kept(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients send the ID that they received with the initialize response."""
     for seq, received, sent in _sessions(t):
         if received != sent:
             message = (
@@ -169,14 +139,7 @@ def _calls_with_event_ids(t: McpTranscript) -> Iterator[RecordedCall]:
     return (call for call in t.http_calls if call.event_ids and not call.is_stateless)
 
 
-@rule(
-    "event-id-unique",
-    "Event IDs are unique across the streams of a session.",
-    must(_TRANSPORT),
-    when=lambda t: any(_calls_with_event_ids(t)),
-)
 def event_id_unique(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients resume a stream by its event IDs. The same event may be delivered again."""
     seen: set[tuple[str, str]] = set()
     for call in _calls_with_event_ids(t):
         session = call.sent.session if call.sent else ""
@@ -215,18 +178,13 @@ def _expects_messages(call: RecordedCall) -> bool:
     return call.expects_response and _is_success(call)
 
 
-@rule(
-    "json-rpc",
-    'Every message is a JSON object with "jsonrpc": "2.0".',
-    must("JSON-RPC 4"),
-    when=lambda t: any(
-        call.messages or (call.payloads and _expects_messages(call)) for call in _checked_calls(t)
-    ),
-)
+def _expected_payloads(call: RecordedCall) -> tuple[Message, ...]:
+    return call.payloads if _expects_messages(call) else ()
+
+
 def json_rpc(t: McpTranscript) -> Iterator[RuleIssue]:
-    """In a stream, the data of each event is one message."""
     for call in _checked_calls(t):
-        for payload in call.payloads if _expects_messages(call) else ():
+        for payload in _expected_payloads(call):
             if not payload.readable and payload.name in (None, "message"):
                 yield Violation(f"{payload.reason} Send a single JSON-RPC message.", payload.seq)
     yield from _malformed(t, *_FORM)
@@ -244,17 +202,7 @@ def _batches(t: McpTranscript) -> Iterator[Place]:
         yield seq, "", None
 
 
-@rule(
-    "response-id",
-    "Responses have the id of their request.",
-    must("JSON-RPC 5"),
-    when=_has_response,
-)
 def response_id(t: McpTranscript) -> Iterator[RuleIssue]:
-    """The ids 1 and "1" are different. The id of an error may be null.
-
-    That is for requests with an unreadable id.
-    """
     for call in _checked_calls(t):
         for located in call.responses:
             has_id = located.message.id is not None
@@ -282,15 +230,7 @@ def _is_id(value: object) -> bool:
     return isinstance(value, str) or is_integer(value)
 
 
-@rule(
-    "one-response",
-    "Each request gets exactly one response.",
-    must("JSON-RPC 5"),
-    when=lambda t: any(_expects_messages(call) for call in t.calls),
-    needs_complete_response=True,
-)
 def one_response(t: McpTranscript) -> Iterator[RuleIssue]:
-    """The response is either a result or an error. Clients wait until they receive it."""
     for call in filter(_expects_messages, _checked_calls(t)):
         for located in call.responses[1:]:
             if located.message.id is not None and call.answers(located):
@@ -313,14 +253,7 @@ def _no_response(t: McpTranscript, call: RecordedCall) -> RuleIssue:
     return Violation(f"No response to {call.method}{resumed}. Send a result or an error.", seq)
 
 
-@rule(
-    "result-or-error",
-    "Responses have either a result or an error, and no method.",
-    must("JSON-RPC 5"),
-    when=_has_response,
-)
 def result_or_error(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients that check one of them overlook the other. A member that is null is present."""
     yield from _malformed(t, Deviation.RESULT_AND_ERROR, Deviation.METHOD_IN_RESPONSE)
     for located in _messages(t):
         if (
@@ -332,14 +265,7 @@ def result_or_error(t: McpTranscript) -> Iterator[RuleIssue]:
             yield Violation(message, located.seq, f"{located.pointer}/error")
 
 
-@rule(
-    "error-object",
-    "Errors have an integer code and a message.",
-    must("JSON-RPC 5.1"),
-    when=lambda t: any(located.message.error for located in _messages(t)),
-)
 def error_object(t: McpTranscript) -> Iterator[RuleIssue]:
-    """The member data is optional and may have any value."""
     yield from _malformed(t, Deviation.ODD_ERROR, Deviation.ODD_CODE)
 
 
@@ -349,14 +275,7 @@ def _codes(calls: Iterable[RecordedCall]) -> Iterator[tuple[int, LocatedMessage]
             yield located.message.error.code, located
 
 
-@rule(
-    "error-code",
-    "Reserved error codes are used as JSON-RPC defines them.",
-    should("JSON-RPC 5.1"),
-    when=lambda t: any(code for code, _ in _codes(_checked_calls(t))),
-)
 def error_code(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Reserved are -32768 to -32000; servers may define -32099 to -32000."""
     for code, located in _codes(_checked_calls(t)):
         is_reserved = code in _RESERVED and code not in _SERVERS
         if is_reserved and jsonrpc.explain_code(code) is None:
@@ -372,17 +291,7 @@ def _stateless_calls(t: McpTranscript) -> Iterator[RecordedCall]:
     return (call for call in _checked_calls(t) if call.is_stateless)
 
 
-@rule(
-    "error-code-modern",
-    "Since 2026-07-28, codes from -32099 to -32020 are used as MCP defines them.",
-    must("MCP 2026-07-28, base protocol"),
-    when=lambda t: any(_codes(_stateless_calls(t))),
-)
 def error_code_modern(t: McpTranscript) -> Iterator[RuleIssue]:
-    """MCP 2026-07-28 defines -32020, -32021 and -32022.
-
-    Earlier versions defined -32002 and -32042.
-    """
     for code, located in _codes(_stateless_calls(t)):
         if (code in _MODERN and code not in _MODERN_DEFINED) or code in _MODERN_FORBIDDEN:
             yield Violation(
@@ -399,15 +308,26 @@ def _failure_in_error(t: McpTranscript) -> Iterator[Place]:
 
 # fmt: off
 RULES = (
-    content_type,
-    accepted,
-    stream_closed,
+    rule("content-type", "Content-Type matches the body: JSON or an event stream.",
+        must(_TRANSPORT), content_type, when=lambda t: any(_successful_responses(t)),
+        why="The server chooses one of the two. The response to a GET request is a stream."),
+    rule("accepted", "Notifications and responses are answered with 202 and no body.",
+        must(_TRANSPORT), accepted, when=lambda t: any(_acknowledgements(t)),
+        why="A server that cannot accept the message responds with an HTTP error."),
+    rule("stream-closed", "The last event of a stream ends with a blank line.", should(_TRANSPORT),
+        stream_closed, when=lambda t: any(call.http_response.streamed for call in t.http_calls),
+        why="SSE clients discard an unterminated event.\n\n"
+            "A stream that is resumed may break off. Clients close it after the response."),
     row("session-id", "The session ID consists of visible ASCII characters.", must(_TRANSPORT),
         those(heads(_SESSION), is_given), {_VISIBLE.fullmatch:
             f"Use only visible ASCII characters without spaces in {SESSION_HEADER}."},
         why="The initialize response sets it, and clients send it with each request after that."),
-    session_kept,
-    event_id_unique,
+    rule("session-kept", "The session ID does not change.", should(_TRANSPORT), session_kept,
+        when=lambda t: any(_sessions(t)),
+        why="Clients send the ID that they received with the initialize response."),
+    rule("event-id-unique", "Event IDs are unique across the streams of a session.",
+        must(_TRANSPORT), event_id_unique, when=lambda t: any(_calls_with_event_ids(t)),
+        why="Clients resume a stream by its event IDs. The same event may be delivered again."),
     row("session-modern", "Since 2026-07-28, there are no sessions.",
         should("MCP 2026-07-28, transports"),
         those(heads(_SESSION, lambda call: call.is_stateless and _is_success(call)), is_given),
@@ -419,13 +339,19 @@ RULES = (
         {is_nonempty_text: "Add WWW-Authenticate, for example Bearer with resource_metadata."},
         why="HTTP requires the header, and so does MCP 2025-06-18. Later versions have an "
         "alternative."),
-    json_rpc,
+    rule("json-rpc", 'Every message is a JSON object with "jsonrpc": "2.0".', must("JSON-RPC 4"),
+        json_rpc,
+        when=lambda t: any(c.messages or _expected_payloads(c) for c in _checked_calls(t)),
+        why="In a stream, the data of each event is one message."),
     row("no-batch", "Messages are not batched.", must("MCP 2025-06-18, base protocol"),
         _batches,
         {never: "These messages are batched in an array. Send each message separately."},
         when=lambda t: any(call.messages for call in _calls_without_batches(t)),
         why="MCP 2025-03-26 has batches, and 2025-06-18 removed them."),
-    response_id,
+    rule("response-id", "Responses have the id of their request.", must("JSON-RPC 5"), response_id,
+        when=_has_response,
+        why='The ids 1 and "1" are different. The id of an error may be null.\n\n'
+            "That is for requests with an unreadable id."),
     row("request-id", "Requests have a string or an integer as id, notifications have no id.",
         must("MCP base protocol"),
         present(_calls_of_server, "id"), {
@@ -435,11 +361,26 @@ RULES = (
         },
         when=_calls_of_server,
         why="Unlike in JSON-RPC, the id of a request is never null."),
-    one_response,
-    result_or_error,
-    error_object,
-    error_code,
-    error_code_modern,
+    rule("one-response", "Each request gets exactly one response.", must("JSON-RPC 5"),
+        one_response, when=lambda t: any(_expects_messages(call) for call in t.calls),
+        needs_complete_response=True,
+        why="The response is either a result or an error. Clients wait until they receive it."),
+    rule("result-or-error", "Responses have either a result or an error, and no method.",
+        must("JSON-RPC 5"), result_or_error, when=_has_response,
+        why="Clients that check one of them overlook the other. A member that is null is present."),
+    rule("error-object", "Errors have an integer code and a message.", must("JSON-RPC 5.1"),
+        error_object, when=lambda t: any(located.message.error for located in _messages(t)),
+        why="The member data is optional and may have any value."),
+    rule("error-code", "Reserved error codes are used as JSON-RPC defines them.",
+        should("JSON-RPC 5.1"), error_code,
+        when=lambda t: any(code for code, _ in _codes(_checked_calls(t))),
+        why="Reserved are -32768 to -32000; servers may define -32099 to -32000."),
+    rule("error-code-modern",
+        "Since 2026-07-28, codes from -32099 to -32020 are used as MCP defines them.",
+        must("MCP 2026-07-28, base protocol"), error_code_modern,
+        when=lambda t: any(_codes(_stateless_calls(t))),
+        why="MCP 2026-07-28 defines -32020, -32021 and -32022.\n\n"
+            "Earlier versions defined -32002 and -32042."),
     row("error-failure", "JSON-RPC errors of tools include an NLWeb failure as data.",
         (info("4.1.4"), info("MCP examples 6")),
         _failure_in_error, {bool: "Put the NLWeb failure (_meta and error) in data of the error."},

@@ -80,17 +80,7 @@ def _explanation(t: McpTranscript) -> Iterator[Place]:
         yield seq, f"{pointer}/content", t.found
 
 
-@rule(
-    "reply-shape",
-    "NLWeb responses are sent as JSON in a text content block.",
-    (info("A.3, C"), info(_EXAMPLES)),
-    when=lambda t: any(_done(t)) and t.found is not None,
-)
 def reply_shape(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Appendix C of 0.55 has this shape; A.3 and 0.54 show others, and none is required.
-
-    MCP clients pass content to their model and drop the rest.
-    """
     if t.answer is None or t.found is None:
         return
     if any(found.shape is ResponseShape.TEXT for found in find_responses(t.answer)):
@@ -107,17 +97,7 @@ def reply_shape(t: McpTranscript) -> Iterator[RuleIssue]:
 _content = those(present(_done, "content"), is_array)
 
 
-@rule(
-    "content-parts",
-    "Content blocks have a type that MCP defines, and its required members.",
-    (must(_TOOLS), info(_TOOLS)),
-    when=_content,
-)
 def content_parts(t: McpTranscript) -> Iterator[RuleIssue]:
-    """MCP defines text, image, audio, resource_link and resource.
-
-    An example of 0.54 has other types.
-    """
     for seq, pointer, part in elements(_content, MAX_PARTS)(t):
         if not isinstance(part, dict):
             message = f"This content block is {type_with_article(part)}; expected an object."
@@ -161,17 +141,7 @@ def _stateful_result(t: McpTranscript) -> Iterator[Place]:
         yield from _result(t)
 
 
-@rule(
-    "structured-agrees",
-    "structuredContent and the JSON in content are identical.",
-    should("MCP 2025-06-18, tools"),
-    when=those(present(_result, "structuredContent"), is_object),
-)
 def structured_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Older clients read content, newer clients structuredContent.
-
-    SDKs wrap a list as `{"result": […]}` and send it, or each item, as text.
-    """
     for seq, pointer, result in _result(t):
         structured = result["structuredContent"]
         inner = structured.get("result") if set(structured) == {"result"} else None
@@ -195,12 +165,20 @@ RULES = (
                  "block."},
         why="Any shape of the examples is accepted.\n\n"
         "For the text of a failed tool see `mcp.error-explained`."),
-    reply_shape,
+    rule("reply-shape", "NLWeb responses are sent as JSON in a text content block.",
+        (info("A.3, C"), info(_EXAMPLES)), reply_shape,
+        when=lambda t: any(_done(t)) and t.found is not None,
+        why="Appendix C of 0.55 has this shape; A.3 and 0.54 show others, and none is "
+            "required.\n\n"
+            "MCP clients pass content to their model and drop the rest."),
     row("result-content", "Tool results have a content array.", (must(_TOOLS), info(_TOOLS)),
         members(_done, "content"), {is_array: "content is {actual}; expected an array."},
         why="MCP requires it. In 0.54 all but two examples leave it out.\n\n"
         "For 0.54 both forms are accepted."),
-    content_parts,
+    rule("content-parts", "Content blocks have a type that MCP defines, and its required members.",
+        (must(_TOOLS), info(_TOOLS)), content_parts, when=_content,
+        why="MCP defines text, image, audio, resource_link and resource.\n\n"
+            "An example of 0.54 has other types."),
     row("is-error", "isError is a boolean.", must(_TOOLS),
         present(_result, "isError"),
         {is_boolean: "isError is {actual}; expected true or false."},
@@ -220,6 +198,10 @@ RULES = (
         present(_stateful_result, "structuredContent"),
         {is_object: "structuredContent is {actual}; expected an object."},
         why="This applies up to 2025-11-25. Since 2026-07-28 it may be any JSON value."),
-    structured_agrees,
+    rule("structured-agrees", "structuredContent and the JSON in content are identical.",
+        should("MCP 2025-06-18, tools"), structured_agrees,
+        when=those(present(_result, "structuredContent"), is_object),
+        why="Older clients read content, newer clients structuredContent.\n\n"
+            'SDKs wrap a list as `{"result": […]}` and send it, or each item, as text.'),
 )
 # fmt: on

@@ -102,14 +102,7 @@ def _elicitations(t: McpTranscript) -> Iterator[Place]:
             yield seq, f"{pointer}/params", value.get("params")
 
 
-@rule(
-    "elicitation",
-    "Elicitation requests have a message, and an object schema or a URL.",
-    must(_ELICITATION),
-    when=_elicitations,
-)
 def elicitation(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A form has requestedSchema. The mode url has url, and elicitationId in a request."""
     for seq, pointer, params in _elicitations(t):
         if not isinstance(params, dict):
             yield Violation(
@@ -176,14 +169,7 @@ def _progress(t: McpTranscript) -> Iterator[tuple[RecordedCall, LocatedMessage, 
         yield call, located, params if isinstance(params, dict) else {}
 
 
-@rule(
-    "progress",
-    "Progress notifications have the progressToken of the request and a number.",
-    must("MCP progress"),
-    when=lambda t: any(_progress(t)),
-)
 def progress(t: McpTranscript) -> Iterator[RuleIssue]:
-    """The members total and message are optional. No progress follows the response."""
     for call, located, params in _progress(t):
         at = f"{located.pointer}/params"
         if not is_number(params.get("progress")):
@@ -205,15 +191,7 @@ def progress(t: McpTranscript) -> Iterator[RuleIssue]:
             yield Violation(message, located.seq, f"{located.pointer}/method")
 
 
-@rule(
-    "progress-increasing",
-    "Progress increases with every notification.",
-    must("MCP progress"),
-    when=lambda t: len(list(_progress(t))) > 1,
-    needs_complete_response=True,
-)
 def progress_increasing(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Compared are the notifications with the same progressToken."""
     highest: dict[str, float] = {}
     for _, located, params in _progress(t):
         token, value = repr(params.get("progressToken")), params.get("progress")
@@ -259,7 +237,9 @@ def _stateless_requests(t: McpTranscript) -> Iterator[Place]:
 
 # fmt: off
 RULES = (
-    elicitation,
+    rule("elicitation", "Elicitation requests have a message, and an object schema or a URL.",
+        must(_ELICITATION), elicitation, when=_elicitations,
+        why="A form has requestedSchema. The mode url has url, and elicitationId in a request."),
     row("elicitation-flat", "Requested fields are strings, numbers, booleans or enums.",
         must(_ELICITATION),
         _fields, {_is_flat: "This field is not a primitive type. Use a string, a number, a boolean "
@@ -281,8 +261,13 @@ RULES = (
         when=_input_results,
         why="inputRequests is an object of requests, and requestState a string.\n\n"
         "Only results of tools/call have them."),
-    progress,
-    progress_increasing,
+    rule("progress", "Progress notifications have the progressToken of the request and a number.",
+        must("MCP progress"), progress, when=lambda t: any(_progress(t)),
+        why="The members total and message are optional. No progress follows the response."),
+    rule("progress-increasing", "Progress increases with every notification.", must("MCP progress"),
+        progress_increasing, when=lambda t: len(list(_progress(t))) > 1,
+        needs_complete_response=True,
+        why="Compared are the notifications with the same progressToken."),
     row("log", "Log messages have a syslog level and data.", must("MCP logging"),
         members(_log_params, "level"),
         {one_of(*LEVELS): f"Set level to one of {', '.join(LEVELS)}."},

@@ -79,14 +79,7 @@ def _tools_named(*names: str) -> McpSelector:
 _nlweb_tools = _tools_named("ask", "await")
 
 
-@rule(
-    "tool-names",
-    "Names of tools are unique, and have up to 128 letters, digits, _, - and .",
-    should("MCP 2025-11-25, tools"),
-    when=_named_tools,
-)
 def tool_names(t: McpTranscript) -> Iterator[RuleIssue]:
-    """MCP lists these characters since 2025-11-25. Clients and models call tools by name."""
     seen: set[str] = set()
     has_characters = any(
         t.version_of(call) >= "2025-11-25" for call in t.calls_of(LIST) if call.answer
@@ -101,14 +94,7 @@ def tool_names(t: McpTranscript) -> Iterator[RuleIssue]:
         seen.add(name)
 
 
-@rule(
-    "tools-cursor",
-    "Pagination of tools/list terminates.",
-    must("MCP pagination"),
-    when=_pages,
-)
 def tools_cursor(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A cursor is a string that leads to the next page, never to an earlier one."""
     seen: set[str] = set()
     for seq, pointer, cursor in _cursors(t):
         if not isinstance(cursor, str):
@@ -138,14 +124,7 @@ def _unread(t: McpTranscript) -> Iterator[Place]:
         yield list(_cursors(t))[-1]
 
 
-@rule(
-    "tools-whole",
-    "The tool list is short enough to be read completely.",
-    info("MCP pagination"),
-    when=_pages,
-)
 def tools_whole(t: McpTranscript) -> Iterator[RuleIssue]:
-    """MCP sets no limit. Clients stop reading at some point, and so does the playground."""
     for seq, pointer, _ in _unread(t):
         pages, tools = (sum(1 for _ in select(t)) for select in (_pages, _tools))
         message = (
@@ -286,8 +265,7 @@ def _schema_rule(
                 for message in (*unresolved, *judgement.unchecked):
                     yield Inconclusive(message, seq, pointer)
 
-    check.__doc__ = why
-    return rule(name, title, requirements, when=_schemas(*tools))(check)
+    return rule(name, title, requirements, check, why=why, when=_schemas(*tools))
 
 
 def _ask_members(t: McpTranscript) -> Iterator[Place]:
@@ -313,9 +291,15 @@ RULES = (
         (members(_tools, "inputSchema"),
          {_is_object_schema: 'Set inputSchema to a JSON Schema of "type": "object".'}),
         why="This applies to every tool, not only to ask and await."),
-    tool_names,
-    tools_cursor,
-    tools_whole,
+    rule("tool-names", "Names of tools are unique, and have up to 128 letters, digits, _, - and .",
+        should("MCP 2025-11-25, tools"), tool_names, when=_named_tools,
+        why="MCP lists these characters since 2025-11-25. Clients and models call tools by name."),
+    rule("tools-cursor", "Pagination of tools/list terminates.", must("MCP pagination"),
+        tools_cursor, when=_pages,
+        why="A cursor is a string that leads to the next page, never to an earlier one."),
+    rule("tools-whole", "The tool list is short enough to be read completely.",
+        info("MCP pagination"), tools_whole, when=_pages,
+        why="MCP sets no limit. Clients stop reading at some point, and so does the playground."),
     row("tool-ask", "The server has a tool named ask.", (should("A.1"), should(_EXAMPLES)),
         _tool_in_list("ask"), {bool: "Add a tool named ask for queries."},
         why="NLWeb clients find the tool by its name."),

@@ -1,9 +1,8 @@
-"""Rules of NLWeb: rows and functions, in the order of the specification's sections.
+"""Rules of NLWeb, in the order of the specification's sections.
 
-The title of a rule states the requirement; `why`, or the docstring of its function, gives the
-reason, or how the rule interprets the specification. The page of the rule shows both. To add a
-rule: a row in `RULES` of the module of its section (see `playground.conformance.shape`), or a
-function under `rule(...)` and its name there, a row in `tests/conformance/nlweb/table` with its
+The title of a rule states the requirement; its `why` gives the reason, or how the rule interprets
+the specification. The page of the rule shows both. To add a rule: a row in `RULES` of the module of
+its section (see `playground.conformance.shape`), a row in `tests/conformance/nlweb/table` with its
 levels and responses, and `make examples`.
 """
 

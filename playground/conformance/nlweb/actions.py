@@ -72,14 +72,7 @@ def _texts(t: Transcript) -> Iterator[Place]:
             yield seq, f"{pointer}/{name}", action.get(name)
 
 
-@rule(
-    "action-protocol",
-    "Actions have a protocol: HTTP, MCP or A2A.",
-    (must("5"), info("7")),
-    when=_all,
-)
 def action_protocol(t: Transcript) -> Iterator[RuleIssue]:
-    """In 0.54 it is in section 7 only: the HTTP examples leave it out."""
     for seq, pointer, action in _actions(t):
         protocol, level = action.get("protocol"), None
         if "protocol" not in action:
@@ -96,17 +89,7 @@ def action_protocol(t: Transcript) -> Iterator[RuleIssue]:
         yield Violation(message, seq, f"{pointer}/protocol", level)
 
 
-@rule(
-    "action-target",
-    "Actions have the members that their protocol requires.",
-    (must("5"), should("7")),
-    when=_all,
-)
 def action_target(t: Transcript) -> Iterator[RuleIssue]:
-    """HTTP requires method and endpoint; MCP server and tool; A2A agent_url and skill.
-
-    In 0.54 url may name the target of any of them (section 4.1.1).
-    """
     for seq, pointer, action in _actions(t):
         if _is_called_by_url(t, action):
             continue
@@ -134,14 +117,7 @@ def _is_method(method: str) -> bool:
     return not is_misspelled and is_token(method)
 
 
-@rule(
-    "action-headers",
-    "The headers of an HTTP action have valid names and values.",
-    (must("5"), should("7")),
-    when=_headers,
-)
 def action_headers(t: Transcript) -> Iterator[RuleIssue]:
-    """By the grammar of HTTP (RFC 9110, section 5): each value is one line of text."""
     for seq, pointer, headers in _headers(t):
         for name, value in headers.items():
             at = f"{pointer}/{escape(name)}"
@@ -172,8 +148,13 @@ RULES = (
         _texts, {is_nonempty_text: "Set {name} to a string."}, when=_all,
         why="Programs use the name (in 0.54 also url, section 4.1.1), people read the "
             "description."),
-    action_protocol,
-    action_target,
+    rule("action-protocol", "Actions have a protocol: HTTP, MCP or A2A.", (must("5"), info("7")),
+        action_protocol, when=_all,
+        why="In 0.54 it is in section 7 only: the HTTP examples leave it out."),
+    rule("action-target", "Actions have the members that their protocol requires.",
+        (must("5"), should("7")), action_target, when=_all,
+        why="HTTP requires method and endpoint; MCP server and tool; A2A agent_url and skill.\n\n"
+            "In 0.54 url may name the target of any of them (section 4.1.1)."),
     row("action-address", "Action URLs are absolute and use http or https.",
         (should("5"), should("7")), _addresses, {
             _CALLABLE.match:
@@ -189,6 +170,8 @@ RULES = (
         (must("5"), should("7")), those(present(_http_actions, "method"), is_nonempty_text),
         {_is_method: "This is not an HTTP method. Use one such as POST or GET, in capitals."},
         why="Methods are words without spaces, and case-sensitive (RFC 9110, section 9.1)."),
-    action_headers,
+    rule("action-headers", "The headers of an HTTP action have valid names and values.",
+        (must("5"), should("7")), action_headers, when=_headers,
+        why="By the grammar of HTTP (RFC 9110, section 5): each value is one line of text."),
 )
 # fmt: on

@@ -42,18 +42,7 @@ _document = RuleFactory[Transcript](
 )
 
 
-@_document.rule(
-    "answer-content",
-    "Answers contain a results array, or content and structuredData.",
-    must("4.1.1"),
-)
 def answer_content(t: Transcript) -> Iterator[RuleIssue]:
-    """For single documents; a stream delivers its results one by one. An answer in a format of the
-    agent's own, asked for and named, may have any content (3.3.1 and 4.1.1).
-
-    Content without structuredData is accepted unless the format is chatgpt_app, and in 0.54
-    structured_data (section 4): see `answer-structured`.
-    """
     if (document := t.document) is None:
         return
     given, seq = document.members, document.seq
@@ -84,18 +73,7 @@ def is_content_alone(t: Transcript) -> bool:
     )
 
 
-@_document.rule(
-    "answer-structured",
-    "Answers with content have structuredData, too.",
-    info("4.1.1"),
-    when=lambda t: "results" not in t.parts and not {"content", OLD_NAME}.isdisjoint(t.parts),
-)
 def answer_structured(t: Transcript) -> Iterator[RuleIssue]:
-    """Section 4.1.1 of 0.55 requires both; the example in its appendix A.3 has content only.
-
-    Both forms are accepted. 0.54 names both members, and allows one or more; it also writes
-    structured_data (section 4).
-    """
     if OLD_NAME in t.parts and "structuredData" not in t.parts:
         message = f"Section 4.1.1 has structuredData, not {OLD_NAME}. Most clients look for that."
         yield Violation(message, t.last_seq, f"/{OLD_NAME}")
@@ -119,17 +97,7 @@ def _is_instruction(part: dict[str, Any]) -> bool:
     return part.get("type") == "instruction" and not _is_capitalised(part)
 
 
-@_document.rule(
-    "content-parts",
-    "Content parts have type text and a text.",
-    must("4.1.1"),
-    when=part("content"),
-)
 def content_parts(t: Transcript) -> Iterator[RuleIssue]:
-    """These are parts of the format chatgpt_app.
-
-    0.54 shows other spellings and types in its text: see `content-parts-spelled`.
-    """
     is_old = t.version == "0.54"
     for seq, pointer, value in _content_parts(t):
         if not isinstance(value, dict):
@@ -162,18 +130,7 @@ def _format_of(t: Transcript) -> tuple[str, Place | None]:
     return (_SEARCH, t.items[0]) if t.items else ("", None)
 
 
-@_answer.rule(
-    "format-honoured",
-    "Answers use the requested response format, or else the default.",
-    should("3.3.1"),
-    when=lambda t: bool(_requested_format(t)),
-)
 def format_honoured(t: Transcript) -> Iterator[RuleIssue]:
-    """The format is a preference: agents choose the best match among those they support.
-
-    The default of 0.55 is conversational_search; 0.54 has none. A format of the agent's own is
-    only compared with one that was asked for.
-    """
     requested, (received, place) = _requested_format(t), _format_of(t)
     named = next(iter(_named_formats(t)), None)
     is_default = not t.prefer("response_format")
@@ -232,17 +189,7 @@ def _may_be_summary(item: object) -> bool:
     return _is_summary(item) or (isinstance(item, dict) and is_nonempty_text(item.get("text")))
 
 
-@_answer.rule(
-    "mode-summarize-honoured",
-    "Answers in mode summarize contain a summary.",
-    (should("4.1.1"), should("3.3.2")),
-    when=lambda t: "summarize" in _modes(t) and bool(t.items),
-)
 def mode_summarize_honoured(t: Transcript) -> Iterator[RuleIssue]:
-    """In 0.55 the summary is an item at any position; 0.54 also allows `_meta.summary`.
-
-    The type of the item may be any that fits its domain. For 0.54 see HTTP examples 2.
-    """
     if any(those(items, _may_be_summary)(t)) or (t.document and "content" in t.parts):
         return
     reported = next(iter(those(present(blocks, "summary"), is_nonempty_text)(t)), None)
@@ -295,18 +242,7 @@ def _languages_of(t: Transcript) -> Iterator[Place]:
             yield seq, pointer, languages
 
 
-@content.rule(
-    "language-honoured",
-    "Responses are in the requested language.",
-    info("3.3"),
-    when=lambda t: _languages_of(t) if _requested_languages(t) else (),
-)
 def language_honoured(t: Transcript) -> Iterator[RuleIssue]:
-    """The request asks for it with accept-language, or else with the header Accept-Language.
-
-    Compared are the languages that a response declares: in Content-Language, in its metadata, and
-    in its results (inLanguage, @language), which may be about something in another language.
-    """
     seen = set(requested := _requested_languages(t))
     for seq, pointer, declared in _languages_of(t):
         if seen.isdisjoint(declared):
@@ -317,9 +253,25 @@ def language_honoured(t: Transcript) -> Iterator[RuleIssue]:
 
 # fmt: off
 RULES = (
-    answer_content,
-    answer_structured,
-    content_parts,
+    _document.rule("answer-content",
+        "Answers contain a results array, or content and structuredData.", must("4.1.1"),
+        answer_content,
+        why="For single documents; a stream delivers its results one by one. An answer in a "
+            "format of the agent's own, asked for and named, may have any content (3.3.1 and "
+            "4.1.1).\n\n"
+            "Content without structuredData is accepted unless the format is chatgpt_app, and in "
+            "0.54 structured_data (section 4): see `answer-structured`."),
+    _document.rule("answer-structured", "Answers with content have structuredData, too.",
+        info("4.1.1"), answer_structured,
+        when=lambda t: "results" not in t.parts and not {"content", OLD_NAME}.isdisjoint(t.parts),
+        why="Section 4.1.1 of 0.55 requires both; the example in its appendix A.3 has content "
+            "only.\n\n"
+            "Both forms are accepted. 0.54 names both members, and allows one or more; it also "
+            "writes structured_data (section 4)."),
+    _document.rule("content-parts", "Content parts have type text and a text.", must("4.1.1"),
+        content_parts, when=part("content"),
+        why="These are parts of the format chatgpt_app.\n\n"
+            "0.54 shows other spellings and types in its text: see `content-parts-spelled`."),
     _document.row("content-parts-spelled",
         "Content parts have the lowercase names type and text, and type text.",
         (None, info("4.1.1")), those(objects(_content_parts), _is_capitalised), {
@@ -332,7 +284,13 @@ RULES = (
         }), when=part("content"),
         why="0.54 capitalises the names in its prose, and has another type in one example.\n\n"
             "Both are accepted."),
-    format_honoured,
+    _answer.rule("format-honoured",
+        "Answers use the requested response format, or else the default.", should("3.3.1"),
+        format_honoured, when=lambda t: bool(_requested_format(t)),
+        why="The format is a preference: agents choose the best match among those they "
+            "support.\n\n"
+            "The default of 0.55 is conversational_search; 0.54 has none. A format of the "
+            "agent's own is only compared with one that was asked for."),
     _answer.row("format-named", "The response format in the metadata matches the content.",
         must("4"), _misnamed_formats, _NOT_BOTH,
         when=lambda t: not t.streamed and bool(_format_of(t)[0]),
@@ -343,7 +301,12 @@ RULES = (
         (info("6.1"), info("HTTP examples 5")), _misnamed_formats, _NOT_BOTH,
         when=lambda t: t.streamed and bool(_format_of(t)[0]),
         why="The specification defines events for results, and not how chatgpt_app is streamed."),
-    mode_summarize_honoured,
+    _answer.rule("mode-summarize-honoured", "Answers in mode summarize contain a summary.",
+        (should("4.1.1"), should("3.3.2")), mode_summarize_honoured,
+        when=lambda t: "summarize" in _modes(t) and bool(t.items),
+        why="In 0.55 the summary is an item at any position; 0.54 also allows "
+            "`_meta.summary`.\n\n"
+            "The type of the item may be any that fits its domain. For 0.54 see HTTP examples 2."),
     _answer.row("mode-list-honoured", "Answers in mode list contain results.", should("3.3.2"),
         _only_summaries, {
             never: Fix("The request has mode list, but the answer has only a summary. Add the "
@@ -354,6 +317,12 @@ RULES = (
         members(those(items, _is_summary), "text"),
         {is_nonempty_text: "Set text to the summary, a string."},
         why="The text of a summary is a string that is not blank."),
-    language_honoured,
+    content.rule("language-honoured", "Responses are in the requested language.", info("3.3"),
+        language_honoured, when=lambda t: _languages_of(t) if _requested_languages(t) else (),
+        why="The request asks for it with accept-language, or else with the header "
+            "Accept-Language.\n\n"
+            "Compared are the languages that a response declares: in Content-Language, in its "
+            "metadata, and in its results (inLanguage, @language), which may be about something "
+            "in another language."),
 )
 # fmt: on

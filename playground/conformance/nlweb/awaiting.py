@@ -17,14 +17,7 @@ rule, row = content.rule, content.row
 _progress = those(present(promises, "progress"), is_number)
 
 
-@rule(
-    "promise-progress-monotone",
-    "The progress of a promise never decreases.",
-    info("4.2"),
-    when=lambda t: _progress(t) if t.earlier.progress else (),
-)
 def promise_progress_monotone(t: Transcript) -> Iterator[RuleIssue]:
-    """Compared from poll to poll. The specification says that progress is updated, and no more."""
     before = number_of(t.earlier.progress[-1])
     for seq, pointer, progress in _progress(t):
         if before is not None and progress < before:
@@ -39,14 +32,11 @@ def _awaits(t: Transcript, action: str) -> bool:
     return t.operation == "await" and t.request.get("action") == action
 
 
-@rule(
-    "promise-kept",
-    "A task that was answered or cancelled is not promised again.",
-    must("4.2"),
-    when=lambda t: _awaits(t, "checkin") and t.earlier.task_end is not None,
-)
+def _checks_in_after(t: Transcript, *ends: TaskEnd) -> bool:
+    return _awaits(t, "checkin") and t.earlier.task_end in ends
+
+
 def promise_kept(t: Transcript) -> Iterator[RuleIssue]:
-    """A promise means that the task is still running. A failure is allowed at any time."""
     if t.kind == "promise":
         seq, pointer, _ = next(iter(part("promise")(t)), (t.last_seq, "", None))
         message = (
@@ -56,19 +46,7 @@ def promise_kept(t: Transcript) -> Iterator[RuleIssue]:
         yield Violation(message, seq, pointer)
 
 
-@rule(
-    "promise-cancellation-kept",
-    "A checkin request for a cancelled task returns a failure with code CANCELLED.",
-    (must("4.2"), info("4.2")),
-    when=lambda t: (
-        _awaits(t, "checkin") and t.earlier.task_end is TaskEnd.CANCELLED and t.kind != "promise"
-    ),
-)
 def promise_cancellation_kept(t: Transcript) -> Iterator[RuleIssue]:
-    """HTTP errors without an NLWeb response are not checked.
-
-    `promise-kept` reports a task that is promised again.
-    """
     if t.status < 400 and all(code != "CANCELLED" for _, _, code in codes(t)):
         message = "The task was cancelled before. Return a failure with code CANCELLED."
         yield missing(t, message, t.last_seq)
@@ -85,14 +63,7 @@ def _type_after(action: str) -> Selector[Transcript]:
     return lambda t: [_type_place(t)] if _awaits(t, action) and t.kind else []
 
 
-@rule(
-    "await-cancelled-code",
-    "The failure of a cancelled task has the code CANCELLED.",
-    (must("4.2"), info("4.2")),
-    when=lambda t: _awaits(t, "cancel") and t.kind == "failure" and t.status < 400,
-)
 def await_cancelled_code(t: Transcript) -> Iterator[RuleIssue]:
-    """Failures with an HTTP error are not checked: there the await request itself failed."""
     places = list(members(errors, "code")(t))
     if all(code != "CANCELLED" for _, _, code in places):
         seq, pointer, _ = places[0] if places else _type_place(t)
@@ -112,24 +83,39 @@ def _other_tokens(t: Transcript) -> Iterator[Place]:
 
 # fmt: off
 RULES = (
-    promise_progress_monotone,
-    promise_kept,
-    promise_cancellation_kept,
+    rule("promise-progress-monotone", "The progress of a promise never decreases.", info("4.2"),
+        promise_progress_monotone, when=lambda t: _progress(t) if t.earlier.progress else (),
+        why="Compared from poll to poll. The specification says that progress is updated, and "
+            "no more."),
+    rule("promise-kept", "A task that was answered or cancelled is not promised again.",
+        must("4.2"), promise_kept,
+        when=lambda t: _checks_in_after(t, *TaskEnd),
+        why="A promise means that the task is still running. A failure is allowed at any time."),
+    rule("promise-cancellation-kept",
+        "A checkin request for a cancelled task returns a failure with code CANCELLED.",
+        (must("4.2"), info("4.2")), promise_cancellation_kept,
+        when=lambda t: _checks_in_after(t, TaskEnd.CANCELLED) and t.kind != "promise",
+        why="HTTP errors without an NLWeb response are not checked.\n\n"
+            "`promise-kept` reports a task that is promised again."),
     row("await-reply", "checkin requests are answered with a promise, an answer or a failure.",
         info("4.2"), _type_after("checkin"), {
             one_of("answer", "promise", "failure"):
                 "A checkin request was answered with an elicitation. Return a promise while the "
                 "task is running.",
         },
-        why="Agents return a promise while the task is running, and the answer when it is done."
-            "\n\nThe specification allows any standard response, and then names these."),
+        why="Agents return a promise while the task is running, and the answer when it is "
+            "done.\n\n"
+            "The specification allows any standard response, and then names these."),
     row("await-cancelled", "cancel requests are answered with a failure or an answer.",
         (should("4.2"), info("4.2")), _type_after("cancel"), {
             one_of("failure", "answer"):
                 "The cancel request was not answered with a failure with code CANCELLED.",
         },
         why="A task that was already done returns its answer; a cancelled task returns a failure."),
-    await_cancelled_code,
+    rule("await-cancelled-code", "The failure of a cancelled task has the code CANCELLED.",
+        (must("4.2"), info("4.2")), await_cancelled_code,
+        when=lambda t: _awaits(t, "cancel") and t.kind == "failure" and t.status < 400,
+        why="Failures with an HTTP error are not checked: there the await request itself failed."),
     row("await-token-kept", "The token of a promise does not change.", info("4.2"),
         _other_tokens, {
             never: "The token differs from that of the await request. Keep it, or callers that "

@@ -70,14 +70,7 @@ _DATE = re.compile(
 )
 
 
-@rule(
-    "reply-object",
-    "Responses are a JSON object or a stream of JSON objects.",
-    must("4"),
-    when=lambda t: t.status < 300,
-)
 def reply_object(t: Transcript) -> Iterator[RuleIssue]:
-    """Clients need an object to read metadata and content from. Other rules check its members."""
     document = t.document
     if t.is_json_lines:
         fix = "Send server-sent events, or a single JSON object."
@@ -91,25 +84,11 @@ def reply_object(t: Transcript) -> Iterator[RuleIssue]:
         yield missing(t, "No event of the stream contains a JSON object.", t.messages[0].seq)
 
 
-@rule(
-    "http-400-failure",
-    "400 responses include an NLWeb failure.",
-    (should("4"), should("HTTP examples 6")),
-    when=lambda t: t.status == 400,
-)
 def http_400_failure(t: Transcript) -> Iterator[RuleIssue]:
-    """The status means that the agent rejects the request. Agents always respond with JSON."""
     yield from _without_failure(t)
 
 
-@rule(
-    "http-error-failure",
-    "HTTP errors include an NLWeb failure.",
-    (info("7.4"), info("HTTP examples 6")),
-    when=lambda t: t.status > 400,
-)
 def http_error_failure(t: Transcript) -> Iterator[RuleIssue]:
-    """Gateways and login pages respond in other formats. The specification leaves this open."""
     yield from _without_failure(t)
 
 
@@ -140,14 +119,7 @@ def _media_type(t: Transcript) -> str:
     return t.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-@rule(
-    "http-content-type",
-    "Content-Type matches the body: JSON or an event stream.",
-    (should("7.2"), should("HTTP examples, notes 1")),
-    when=lambda t: t.has_response and not t.is_json_lines,
-)
 def http_content_type(t: Transcript) -> Iterator[RuleIssue]:
-    """Standard headers have their standard meaning in NLWeb."""
     actual = _media_type(t)
     wanted = "text/event-stream" if t.streamed else "application/json"
     json_like = not t.streamed and actual.startswith("application/") and actual.endswith("+json")
@@ -156,14 +128,7 @@ def http_content_type(t: Transcript) -> Iterator[RuleIssue]:
         yield Violation(f"Content-Type {received}. Set it to {wanted}.", t.head_seq)
 
 
-@rule(
-    "http-status",
-    "The HTTP status matches the response type.",
-    (should("7.4"), should("HTTP examples, notes 2")),
-    when=lambda t: t.has_response and bool(t.kind),
-)
 def http_status(t: Transcript) -> Iterator[RuleIssue]:
-    """A stream that turns out to be a promise has already started with status 200."""
     kind, status = t.kind, t.status
     fits = status == (202 if kind == "promise" else 200)
     if kind == "failure":
@@ -173,17 +138,7 @@ def http_status(t: Transcript) -> Iterator[RuleIssue]:
         yield Violation(message, t.head_seq)
 
 
-@rule(
-    "http-status-fits-code",
-    "The HTTP status of a failure matches its code.",
-    (should("7.4"), should("HTTP examples, notes 2")),
-    when=lambda t: t.has_response and t.kind == "failure",
-)
 def http_status_fits_code(t: Transcript) -> Iterator[RuleIssue]:
-    """In 0.55 failures of the application have status 200, others one of their class or 200.
-
-    0.54 has 400 for invalid requests and 500 for errors. A stream has started with status 200.
-    """
     for _, _, code in codes(t):
         needs_error = code in _NOT_200.get(t.version, ()) and not t.streamed
         if t.status < 400 and not (t.status == 200 and needs_error):
@@ -207,17 +162,7 @@ def _retry_after(t: Transcript) -> Iterator[Place]:
 _CHECKED_HEADERS = ("content-type", "cache-control", "retry-after")
 
 
-@rule(
-    "http-header-values",
-    "Headers have valid values.",
-    (should("7.2"), should("8.2")),
-    when=lambda t: any(t.headers.get(name) for name in _CHECKED_HEADERS),
-)
 def http_header_values(t: Transcript) -> Iterator[RuleIssue]:
-    """Checked are Content-Type, Cache-Control and Retry-After, by the grammar of HTTP.
-
-    JSON and event streams are UTF-8. Streams are not cached, as in the example.
-    """
     content_type, cache_control, retry_after = (
         t.headers.get(name, "").strip() for name in _CHECKED_HEADERS
     )
@@ -249,13 +194,7 @@ def _refused_method(t: Transcript) -> Iterator[Place]:
         yield t.head_seq, "", None
 
 
-@rule(
-    "http-no-redirect",
-    "Agents respond without redirecting.",
-    (should("7.4"), info("8.1")),
-)
 def http_no_redirect(t: Transcript) -> Iterator[RuleIssue]:
-    """NLWeb lists no redirect statuses, and clients may drop the body on a redirect."""
     if t.status // 100 == 3 and t.outcome is Outcome.NONE:
         message = f"The agent redirects (HTTP {t.status})."
         yield Violation(f"{message} Respond at this URL or publish the other one.", t.head_seq)
@@ -263,9 +202,18 @@ def http_no_redirect(t: Transcript) -> Iterator[RuleIssue]:
 
 # fmt: off
 RULES = (
-    reply_object,
-    http_400_failure,
-    http_error_failure,
+    rule("reply-object", "Responses are a JSON object or a stream of JSON objects.", must("4"),
+        reply_object, when=lambda t: t.status < 300,
+        why="Clients need an object to read metadata and content from. Other rules check its "
+            "members."),
+    rule("http-400-failure", "400 responses include an NLWeb failure.",
+        (should("4"), should("HTTP examples 6")), http_400_failure, when=lambda t: t.status == 400,
+        why="The status means that the agent rejects the request. Agents always respond with "
+            "JSON."),
+    rule("http-error-failure", "HTTP errors include an NLWeb failure.",
+        (info("7.4"), info("HTTP examples 6")), http_error_failure, when=lambda t: t.status > 400,
+        why="Gateways and login pages respond in other formats. The specification leaves this "
+            "open."),
     row("one-reply", "Each request gets one HTTP response.", (must("7"), must("8")),
         _second_heads, {
             never: "The body contains the status line of a second response. Once a stream has "
@@ -281,10 +229,27 @@ RULES = (
         _refused_method, {never: "The agent rejects the method POST (HTTP 405). Accept it."},
         when=lambda t: raw.raw_of(t.request) is None,
         why="NLWeb requests are POST requests to `/ask` and `/await`."),
-    http_header_values,
-    http_content_type,
-    http_status,
-    http_status_fits_code,
-    http_no_redirect,
+    rule("http-header-values", "Headers have valid values.", (should("7.2"), should("8.2")),
+        http_header_values, when=lambda t: any(t.headers.get(name) for name in _CHECKED_HEADERS),
+        why="Checked are Content-Type, Cache-Control and Retry-After, by the grammar of HTTP.\n\n"
+            "JSON and event streams are UTF-8. Streams are not cached, as in the example."),
+    rule("http-content-type", "Content-Type matches the body: JSON or an event stream.",
+        (should("7.2"), should("HTTP examples, notes 1")), http_content_type,
+        when=lambda t: t.has_response and not t.is_json_lines,
+        why="Standard headers have their standard meaning in NLWeb."),
+    rule("http-status", "The HTTP status matches the response type.",
+        (should("7.4"), should("HTTP examples, notes 2")), http_status,
+        when=lambda t: t.has_response and bool(t.kind),
+        why="A stream that turns out to be a promise has already started with status 200."),
+    rule("http-status-fits-code", "The HTTP status of a failure matches its code.",
+        (should("7.4"), should("HTTP examples, notes 2")), http_status_fits_code,
+        when=lambda t: t.has_response and t.kind == "failure",
+        why="In 0.55 failures of the application have status 200, others one of their class or "
+            "200.\n\n"
+            "0.54 has 400 for invalid requests and 500 for errors. A stream has started with "
+            "status 200."),
+    rule("http-no-redirect", "Agents respond without redirecting.", (should("7.4"), info("8.1")),
+        http_no_redirect,
+        why="NLWeb lists no redirect statuses, and clients may drop the body on a redirect."),
 )
 # fmt: on

@@ -40,12 +40,7 @@ _FOREIGN = {
 _MIXED = {"answer": ("error",), "failure": _RESULTS}
 
 
-@rule("meta-present", "Responses have their metadata in the object _meta.", must("4"))
 def meta_present(t: Transcript) -> Iterator[RuleIssue]:
-    """0.54 also accepts the name `meta`, and requires it once anywhere in a stream (8.4).
-
-    Its example of a promise has no metadata: see `meta-top-level`.
-    """
     for seq, pointer, value in t.metas:
         name = pointer[1:]
         if not isinstance(value, dict):
@@ -75,14 +70,7 @@ def _is_listed_type(kind: Any) -> bool:
     return bool(type_of({"response_type": kind}))
 
 
-@rule(
-    "response-type-lowercase",
-    "The response type is lowercase.",
-    (must("4"), info("4")),
-    when=blocks,
-)
 def response_type_lowercase(t: Transcript) -> Iterator[RuleIssue]:
-    """0.54 has initial capitals in its prose and lowercase in its examples: both are accepted."""
     for place in those(present(blocks, "response_type"), _is_listed_type)(t):
         seq, pointer, written = place
         kind = written.strip().lower()
@@ -93,17 +81,7 @@ def response_type_lowercase(t: Transcript) -> Iterator[RuleIssue]:
             yield Violation(message, seq, pointer, level)
 
 
-@rule(
-    "response-type-consistent",
-    "Responses contain only members of their response type.",
-    must("4.1"),
-    when=blocks,
-)
 def response_type_consistent(t: Transcript) -> Iterator[RuleIssue]:
-    """In a stream the last metadata block decides; errors are allowed beside results.
-
-    Earlier metadata of a stream must not contradict the content, either.
-    """
     kind = t.announced
     for name, seq, pointer in _foreign(t, kind):
         message = f"A response of type {kind} must not contain {name}. Correct response_type "
@@ -134,12 +112,7 @@ def _foreign(t: Transcript, kind: str) -> Iterator[tuple[str, int | None, str]]:
                 yield name, seq, pointer
 
 
-@rule("version-present", "The metadata has the protocol version.", must("4"), when=blocks)
 def version_present(t: Transcript) -> Iterator[RuleIssue]:
-    """The version is a string. `version-asked` checks whether it is the requested one.
-
-    In 0.54 the example of a failure has no version: see `version-in-failure`.
-    """
     for seq, pointer, meta in blocks(t):
         version = meta.get("version")
         place = seq, f"{pointer}/version", version
@@ -164,14 +137,7 @@ def _requested_version(t: Transcript) -> str:
     return next((str(each) for each in found if is_nonempty_text(each)), "")
 
 
-@rule(
-    "version-asked",
-    "Responses use the requested protocol version.",
-    info("3.4"),
-    when=lambda t: blocks(t) if _requested_version(t) else (),
-)
 def version_asked(t: Transcript) -> Iterator[RuleIssue]:
-    """The specification defines the requested version, and leaves open whether it is binding."""
     requested = _requested_version(t)
     for seq, pointer, version in those(present(blocks, "version"), is_nonempty_text)(t):
         if version.strip() != requested.strip():
@@ -196,14 +162,7 @@ def _sent(t: Transcript) -> frozenset[str]:
     return t.earlier.session_names if t.operation == "await" else frozenset()
 
 
-@rule(
-    "session-context-echoed",
-    "Responses return the session context, updated or not.",
-    (info("4"), info("HTTP examples, notes 3")),
-    when=lambda t: bool(_sent(t)),
-)
 def session_context_echoed(t: Transcript) -> Iterator[RuleIssue]:
-    """The specification leaves this open; callers keep the last session context received."""
     if t.session_context is None:
         message = (
             "The session has a context, but the response has none. Return it, or callers that "
@@ -221,7 +180,11 @@ def session_context_echoed(t: Transcript) -> Iterator[RuleIssue]:
 
 # fmt: off
 RULES = (
-    meta_present,
+    rule("meta-present", "Responses have their metadata in the object _meta.", must("4"),
+        meta_present,
+        why="0.54 also accepts the name `meta`, and requires it once anywhere in a stream "
+            "(8.4).\n\n"
+            "Its example of a promise has no metadata: see `meta-top-level`."),
     row("meta-top-level", "Promises have their response_type in _meta.", (None, info("4.1.2")),
         _top_level_type, {
             never: "Section 4 requires _meta, but the example in section 4.1.2 has response_type "
@@ -237,10 +200,20 @@ RULES = (
                                  f"{_ONE_OF}.", _level_of_block),
         },
         why="The type is required in every metadata block. `response-type-lowercase` checks its "
-            "case.\n\nIn a stream of 0.54, only the last block has to be complete."),
-    response_type_lowercase,
-    response_type_consistent,
-    version_present,
+            "case.\n\n"
+            "In a stream of 0.54, only the last block has to be complete."),
+    rule("response-type-lowercase", "The response type is lowercase.", (must("4"), info("4")),
+        response_type_lowercase, when=blocks,
+        why="0.54 has initial capitals in its prose and lowercase in its examples: both are "
+            "accepted."),
+    rule("response-type-consistent", "Responses contain only members of their response type.",
+        must("4.1"), response_type_consistent, when=blocks,
+        why="In a stream the last metadata block decides; errors are allowed beside results.\n\n"
+            "Earlier metadata of a stream must not contradict the content, either."),
+    rule("version-present", "The metadata has the protocol version.", must("4"), version_present,
+        when=blocks,
+        why="The version is a string. `version-asked` checks whether it is the requested one.\n\n"
+            "In 0.54 the example of a failure has no version: see `version-in-failure`."),
     row("version-in-failure", "The metadata of a failure has the protocol version.",
         (None, info("4.1.4")), members(those(blocks, _is_failure), "version"), {
             is_given: "Section 4 requires a version, but the example of a failure in section "
@@ -248,12 +221,18 @@ RULES = (
         },
         why="Section 4 of 0.54 requires the version; the example in section 4.1.4 has none.\n\n"
             "Both are accepted."),
-    version_asked,
+    rule("version-asked", "Responses use the requested protocol version.", info("3.4"),
+        version_asked, when=lambda t: blocks(t) if _requested_version(t) else (),
+        why="The specification defines the requested version, and leaves open whether it is "
+            "binding."),
     row("session-context-object", "The session context is an object.", must("4"),
         present(blocks, _CONTEXT),
         {is_object: "session_context is {actual}; expected an object."}, when=blocks,
         why="Callers return the session context unchanged as `meta.session_context`."),
-    session_context_echoed,
+    rule("session-context-echoed", "Responses return the session context, updated or not.",
+        (info("4"), info("HTTP examples, notes 3")), session_context_echoed,
+        when=lambda t: bool(_sent(t)),
+        why="The specification leaves this open; callers keep the last session context received."),
     row("output-template-uri", "openai/outputTemplate is a URI.", must("4"),
         those(present(blocks, "openai/outputTemplate"), is_string),
         {is_uri: "This is not a URI. Begin with a scheme and escape other characters."},

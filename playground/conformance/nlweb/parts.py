@@ -82,14 +82,7 @@ def _is_answerable(elicitation: dict[str, Any]) -> bool:
     return questions != [] or not isinstance(text, str) or bool(text.strip())
 
 
-@rule(
-    "question-ids-unique",
-    "Question ids are unique.",
-    (must("4.1.3"), should("4.1.3")),
-    when=_questions,
-)
 def question_ids_unique(t: Transcript) -> Iterator[RuleIssue]:
-    """Answers are assigned to their questions by the id."""
     seen: set[tuple[int | None, str]] = set()
     for seq, pointer, name in those(present(_questions, "id"), is_nonempty_text)(t):
         if (seq, name) in seen:
@@ -98,14 +91,7 @@ def question_ids_unique(t: Transcript) -> Iterator[RuleIssue]:
         seen.add((seq, name))
 
 
-@rule(
-    "question-type-known",
-    "Question types are listed in the specification.",
-    info("4.1.3"),
-    when=_questions,
-)
 def question_type_known(t: Transcript) -> Iterator[RuleIssue]:
-    """Other types are allowed; clients that do not know them show a text field."""
     known: tuple[str, ...] = t.traits["question_types"]
     for seq, pointer, kind in those(present(_questions, "type"), is_nonempty_text)(t):
         if kind not in known:
@@ -120,14 +106,7 @@ def _has_options(t: Transcript) -> bool:
     return any(q.get("type") in _SELECTS or "options" in q for _, _, q in _questions(t))
 
 
-@rule(
-    "question-options",
-    "Select questions have options, an array of strings.",
-    (must("4.1.3"), should("4.1.3")),
-    when=_has_options,
-)
 def question_options(t: Transcript) -> Iterator[RuleIssue]:
-    """Questions of type single_select and multi_select require options."""
     for seq, pointer, question in _questions(t):
         options, at = question.get("options", []), f"{pointer}/options"
         if options == []:
@@ -159,14 +138,7 @@ def _fits(question: dict[str, Any]) -> bool:
     return all(one in options for one in chosen)
 
 
-@rule(
-    "elicitation-readable",
-    "Elicitations are short and readable plain text.",
-    info("4.1.3"),
-    when=_elicitations,
-)
 def elicitation_readable(t: Transcript) -> Iterator[RuleIssue]:
-    """The specification sets no limits. Checked are number, length and markup of the texts."""
     for seq, pointer, questions in present(_elicitations, "questions")(t):
         if isinstance(questions, list) and len(questions) > MAX_QUESTIONS:
             message = f"There are {len(questions)} questions. Ask fewer at a time."
@@ -191,14 +163,7 @@ _CODES = frozenset(versions.get_version("0.55").traits["error_codes"])
 _NAMED = {"0.54": _CODES | {"NO_RESULTS", "INVALID_PARAMETER"}, "0.55": _CODES}
 
 
-@rule(
-    "failure-code-known",
-    "Failure codes are listed in the specification.",
-    info("4.1.4"),
-    when=errors,
-)
 def failure_code_known(t: Transcript) -> Iterator[RuleIssue]:
-    """Custom codes are allowed. CANCELLED is only for await requests (section 4.2)."""
     known = _NAMED[t.version] - {_CANCELLED}
     if t.operation == "await":
         known |= {_CANCELLED}
@@ -281,14 +246,23 @@ RULES = (
         {is_object: "This question is {actual}; expected an object."},
         (members(_questions, "id", "text", "type"), {is_nonempty_text: "Set {name} to a string."}),
         why="0.55 requires them; 0.54 has them in its example."),
-    question_ids_unique,
-    question_type_known,
-    question_options,
+    rule("question-ids-unique", "Question ids are unique.", (must("4.1.3"), should("4.1.3")),
+        question_ids_unique, when=_questions,
+        why="Answers are assigned to their questions by the id."),
+    rule("question-type-known", "Question types are listed in the specification.", info("4.1.3"),
+        question_type_known, when=_questions,
+        why="Other types are allowed; clients that do not know them show a text field."),
+    rule("question-options", "Select questions have options, an array of strings.",
+        (must("4.1.3"), should("4.1.3")), question_options, when=_has_options,
+        why="Questions of type single_select and multi_select require options."),
     row("question-default", "The default of a question is a valid answer.", info("4.1.3"),
         members(those(_with_default, lambda question: not _fits(question)), "default"),
         {never: "The default is not a valid answer, so clients can’t use it."}, when=_with_default,
         why="The specification allows any value, but clients cannot preselect an invalid answer."),
-    elicitation_readable,
+    rule("elicitation-readable", "Elicitations are short and readable plain text.", info("4.1.3"),
+        elicitation_readable, when=_elicitations,
+        why="The specification sets no limits. Checked are number, length and markup of the "
+            "texts."),
 
     row("failure-error", "Failures have an error object.", must("4.1.4"),
         part("error"), {
@@ -302,6 +276,8 @@ RULES = (
         members(errors, "code"),
         {is_nonempty_text: "Set code to a machine-readable string such as INTERNAL_ERROR."},
         why="0.55 requires the code; 0.54 has it in its example."),
-    failure_code_known,
+    rule("failure-code-known", "Failure codes are listed in the specification.", info("4.1.4"),
+        failure_code_known, when=errors,
+        why="Custom codes are allowed. CANCELLED is only for await requests (section 4.2)."),
 )
 # fmt: on

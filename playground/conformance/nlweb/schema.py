@@ -40,27 +40,11 @@ def _filtered_violations(version: str, name: str, places: Iterable[Place]) -> It
         )
 
 
-@content.rule(
-    "schema-metadata",
-    "Metadata is valid against its JSON Schema.",
-    must("4"),
-    when=blocks,
-    fallback=True,
-)
 def schema_metadata(t: Transcript) -> Iterator[RuleIssue]:
-    """Checked are response_format, the openai fields, and in 0.54 the summary."""
     yield from _filtered_violations(t.version, "response-meta", blocks(t))
 
 
-@content.rule(
-    "schema-action",
-    "Actions are valid against their JSON Schema.",
-    (must("5"), should("7")),
-    when=lambda t: bool(t.actions),
-    fallback=True,
-)
 def schema_action(t: Transcript) -> Iterator[RuleIssue]:
-    """Checked are params, headers, arguments and message (objects), type and context (strings)."""
     yield from _filtered_violations(t.version, "action", t.actions)
 
 
@@ -74,15 +58,7 @@ def _named_events(t: Transcript) -> list[Message]:
     ]
 
 
-@any_response.rule(
-    "schema-event",
-    "The data of each event is valid against its JSON Schema.",
-    (must("6.1"), should("HTTP examples 5")),
-    when=lambda t: t.streamed and bool(_named_events(t)),
-    fallback=True,
-)
 def schema_event(t: Transcript) -> Iterator[RuleIssue]:
-    """Checked are the text of content events, and the members of errors."""
     messages = _named_events(t)
     for name in sorted({str(message.name) for message in messages}):
         places = ((m.seq, "", m.payload) for m in messages if m.name == name)
@@ -106,18 +82,7 @@ def _below(pointer: str) -> str:
     return "".join(f"/{step}" for step in pointer.split("/")[2:])
 
 
-@content.rule(
-    "schema-reply",
-    "Responses are valid against the JSON Schema of their type.",
-    (must("4.1"), should("4.1")),
-    when=lambda t: bool((t.document is not None and t.kind) or _streamed_parts(t)),
-    fallback=True,
-)
 def schema_reply(t: Transcript) -> Iterator[RuleIssue]:
-    """Checked are the texts of elicitations, promises and failures, also in a stream.
-
-    0.54 shows most of these members in examples only.
-    """
     parts = _streamed_parts(t)
     is_truncated = len(parts) > _MAX_PARTS
     for name, (seq, pointer, value) in parts[:_MAX_PARTS]:
@@ -168,4 +133,24 @@ def _shortened(payload: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     return short, is_truncated
 
 
-RULES = (schema_metadata, schema_reply, schema_action, schema_event)
+# fmt: off
+RULES = (
+    content.rule("schema-metadata", "Metadata is valid against its JSON Schema.", must("4"),
+        schema_metadata, when=blocks, fallback=True,
+        why="Checked are response_format, the openai fields, and in 0.54 the summary."),
+    content.rule("schema-reply", "Responses are valid against the JSON Schema of their type.",
+        (must("4.1"), should("4.1")), schema_reply,
+        when=lambda t: bool((t.document is not None and t.kind) or _streamed_parts(t)),
+        fallback=True,
+        why="Checked are the texts of elicitations, promises and failures, also in a stream.\n\n"
+            "0.54 shows most of these members in examples only."),
+    content.rule("schema-action", "Actions are valid against their JSON Schema.",
+        (must("5"), should("7")), schema_action, when=lambda t: bool(t.actions), fallback=True,
+        why="Checked are params, headers, arguments and message (objects), type and context "
+            "(strings)."),
+    any_response.rule("schema-event", "The data of each event is valid against its JSON Schema.",
+        (must("6.1"), should("HTTP examples 5")), schema_event,
+        when=lambda t: t.streamed and bool(_named_events(t)), fallback=True,
+        why="Checked are the text of content events, and the members of errors."),
+)
+# fmt: on

@@ -106,11 +106,7 @@ def _without_data(t: Transcript) -> Iterator[Place]:
     return ((m.seq, "", None) for m in t.messages if not m.readable and not m.text)
 
 
-@_with_events.rule(
-    "stream-data-json", "The data of every event is JSON.", (must("6.1"), must("8.4"))
-)
 def stream_data_json(t: Transcript) -> Iterator[RuleIssue]:
-    """Data that was cut off at the end of a stream is not a violation of this rule."""
     for message in t.messages:
         if not message.readable and message.text:
             text = f"{message.reason} Send one JSON object as the data of each event."
@@ -118,18 +114,7 @@ def stream_data_json(t: Transcript) -> Iterator[RuleIssue]:
     yield from misframed(t.response)
 
 
-@_with_events.rule(
-    "stream-events-known",
-    "Event names are listed in the specification.",
-    (info("6.1"), info("HTTP examples 5")),
-    when=those(_names, bool),
-)
 def stream_events_known(t: Transcript) -> Iterator[RuleIssue]:
-    """0.55 has start, result, error, complete. 0.54 also has content and end, but no error.
-
-    No sentence forbids other events. Results are sent as result events: under another name,
-    clients lose them.
-    """
     known: tuple[str, ...] = t.traits["stream_events"]
     has_results = not t.has_own_format
     for message in t.messages:
@@ -180,17 +165,7 @@ def _after_complete(t: Transcript) -> Iterator[Place]:
     return ((message.seq, "", message.name) for message in rest)
 
 
-@_nlweb_stream.rule(
-    "stream-meta-agrees",
-    "The metadata of all events of a stream agree.",
-    (should("6.1"), should("HTTP examples 5")),
-    when=lambda t: len(t.metas) > 1,
-)
 def stream_meta_agrees(t: Transcript) -> Iterator[RuleIssue]:
-    """Compared are type, format and version with those of the last event.
-
-    A stream may end with a failure.
-    """
     for name in ("response_type", "response_format", "version"):
         places = those(present(blocks, name), is_nonempty_text)(t)
         named = [(seq, pointer, value.strip().lower()) for seq, pointer, value in places]
@@ -204,14 +179,7 @@ def stream_meta_agrees(t: Transcript) -> Iterator[RuleIssue]:
 # Errors
 
 
-@_nlweb_stream.rule(
-    "error-event",
-    "Error events have an error object with a code.",
-    (must("6.1"), None),
-    when=_events("error"),
-)
 def error_event(t: Transcript) -> Iterator[RuleIssue]:
-    """The structure is that of failures (4.1.4). Other rules check the members of the object."""
     for message in _named(t, "error"):
         if not isinstance(message.members.get("error"), dict):
             actual = "missing" if "error" not in message.members else "not an object"
@@ -219,15 +187,7 @@ def error_event(t: Transcript) -> Iterator[RuleIssue]:
             yield Violation(text, message.seq, "/error" if message.members else "")
 
 
-@_nlweb_stream.rule(
-    "error-event-last",
-    "Streams end after an error event.",
-    (info("6.1"), None),
-    when=_events("error"),
-    needs_complete_response=True,
-)
 def error_event_last(t: Transcript) -> Iterator[RuleIssue]:
-    """The specification allows more events after a recoverable error; clients expect them."""
     rest = [message for message in _after(t, "error") if message.name != "complete"]
     if rest:
         count = "one more event" if len(rest) == 1 else f"{len(rest)} more events"
@@ -238,13 +198,7 @@ def error_event_last(t: Transcript) -> Iterator[RuleIssue]:
 # Transfer: whether a stream was requested, and what standard clients read of its bytes
 
 
-@_any_stream.rule(
-    "stream-closed",
-    "The last event of a stream ends with a blank line.",
-    (should("6"), should("8.4")),
-)
 def stream_closed(t: Transcript) -> Iterator[RuleIssue]:
-    """SSE clients discard an event that is not terminated."""
     tails = [frame for frame in t.response.frames if frame.kind is FrameKind.TAIL]
     if not t.ended:
         yield Inconclusive("The stream was truncated.", tails[0].seq if tails else None)
@@ -263,31 +217,14 @@ def _marks(t: Transcript) -> Iterator[Place]:
             yield frame.seq, "", None
 
 
-@_any_stream.rule(
-    "stream-compression",
-    "Streams are not compressed.",
-    (info("7.3"), info("8.4")),
-    when=lambda t: t.head_seq is not None,
-)
 def stream_compression(t: Transcript) -> Iterator[RuleIssue]:
-    """Compression buffers events, which delays them."""
     encoding = t.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity"):
         message = f"The stream is compressed ({encoding[:40]}), which may delay events."
         yield Violation(message, t.head_seq)
 
 
-@content.rule(
-    "streaming-honoured",
-    "Responses are streamed if and only if the request asks for it.",
-    should("3.3"),
-    when=lambda t: t.kind == "answer" and isinstance(t.prefer("streaming"), bool),
-)
 def streaming_honoured(t: Transcript) -> Iterator[RuleIssue]:
-    """Streaming is a preference: a document is allowed, unless Accept excludes its type (7.3).
-
-    The format chatgpt_app is always one document (6.1).
-    """
     wanted = t.prefer("streaming")
     if wanted and not t.streamed and "structuredData" not in t.parts:
         message = (
@@ -324,15 +261,7 @@ def _indexes(t: Transcript) -> Iterator[tuple[int | None, int]]:
     return ((seq, int(index)) for seq, _, index in _valid_indexes(t))
 
 
-@_any_stream.rule(
-    "result-index-unique",
-    "Result indexes are unique.",
-    _DEFINED,
-    when=_valid_indexes,
-    needs_complete_response=True,
-)
 def result_index_unique(t: Transcript) -> Iterator[RuleIssue]:
-    """Two results cannot have the same position in an array."""
     seen: set[int] = set()
     for seq, index in _indexes(t):
         if index in seen:
@@ -341,15 +270,7 @@ def result_index_unique(t: Transcript) -> Iterator[RuleIssue]:
         seen.add(index)
 
 
-@_any_stream.rule(
-    "result-index-gapless",
-    "Result indexes have no gaps.",
-    (info("6.1"), info("HTTP examples 5")),
-    when=_valid_indexes,
-    needs_complete_response=True,
-)
 def result_index_gapless(t: Transcript) -> Iterator[RuleIssue]:
-    """Positions in an array start at 0. The specification does not require all of them."""
     if not t.is_complete:
         return  # The missing results may have followed.
     expected = 0
@@ -360,15 +281,7 @@ def result_index_gapless(t: Transcript) -> Iterator[RuleIssue]:
         expected = index + 1
 
 
-@_any_stream.rule(
-    "result-order",
-    "Results are sent in the order of their index.",
-    (info("6.1"), info("HTTP examples 5")),
-    when=_valid_indexes,
-    needs_complete_response=True,
-)
 def result_order(t: Transcript) -> Iterator[RuleIssue]:
-    """Any order is allowed: clients sort the results."""
     highest = -1
     for seq, index in _indexes(t):
         if index < highest:
@@ -387,14 +300,21 @@ def _short(number: int) -> str:
 
 # fmt: off
 RULES = (
-    stream_data_json,
+    _with_events.rule("stream-data-json", "The data of every event is JSON.",
+        (must("6.1"), must("8.4")), stream_data_json,
+        why="Data that was cut off at the end of a stream is not a violation of this rule."),
     _with_events.row("stream-data-present", "Events have data.", (info("6.1"), info("8.4")),
         _without_data, {never: "This event has no data, so clients ignore it."}, when=always,
         why="Clients of event streams ignore an event without data, as browsers do."),
     _with_events.row("stream-events-named", "Every event has a name.", _DEFINED,
         _names, {is_string: "Add an event name: a line such as event: result."},
         why="Clients that listen for `result` events never receive an unnamed one."),
-    stream_events_known,
+    _with_events.rule("stream-events-known", "Event names are listed in the specification.",
+        (info("6.1"), info("HTTP examples 5")), stream_events_known, when=those(_names, bool),
+        why="0.55 has start, result, error, complete. 0.54 also has content and end, but no "
+            "error.\n\n"
+            "No sentence forbids other events. Results are sent as result events: under another "
+            "name, clients lose them."),
     _nlweb_stream.row("stream-start-first", "Streams start with a start event.", _DEFINED,
         lambda t: islice(_names(t), 1), {
             one_of("start"):
@@ -432,21 +352,40 @@ RULES = (
                        "is one.",
         },
         why="Clients read the session context from it."),
-    stream_meta_agrees,
-    error_event,
+    _nlweb_stream.rule("stream-meta-agrees", "The metadata of all events of a stream agree.",
+        (should("6.1"), should("HTTP examples 5")), stream_meta_agrees,
+        when=lambda t: len(t.metas) > 1,
+        why="Compared are type, format and version with those of the last event.\n\n"
+            "A stream may end with a failure."),
+    _nlweb_stream.rule("error-event", "Error events have an error object with a code.",
+        (must("6.1"), None), error_event, when=_events("error"),
+        why="The structure is that of failures (4.1.4). Other rules check the members of the "
+            "object."),
     _nlweb_stream.row("error-event-meta", "Error events have _meta with response_type failure.",
         (should("6.1"), None), members(those(_events("error"), bool), "_meta"),
         {is_object: "Add _meta, so that all clients recognize the event as a failure."},
         when=_events("error"),
         why="Its data follows the structure of a failure, which has metadata in the example of "
             "4.1.4."),
-    error_event_last,
-    streaming_honoured,
-    stream_closed,
+    _nlweb_stream.rule("error-event-last", "Streams end after an error event.", (info("6.1"), None),
+        error_event_last, when=_events("error"), needs_complete_response=True,
+        why="The specification allows more events after a recoverable error; clients expect them."),
+    content.rule("streaming-honoured",
+        "Responses are streamed if and only if the request asks for it.", should("3.3"),
+        streaming_honoured,
+        when=lambda t: t.kind == "answer" and isinstance(t.prefer("streaming"), bool),
+        why="Streaming is a preference: a document is allowed, unless Accept excludes its type "
+            "(7.3).\n\n"
+            "The format chatgpt_app is always one document (6.1)."),
+    _any_stream.rule("stream-closed", "The last event of a stream ends with a blank line.",
+        (should("6"), should("8.4")), stream_closed,
+        why="SSE clients discard an event that is not terminated."),
     _any_stream.row("stream-bom", "Streams have no byte order mark.", (info("6"), info("8.4")),
         _marks, {never: "Remove the byte order mark: UTF-8 does not need one."}, when=always,
         why="Clients remove one at the start of a stream, and misread any other line with one."),
-    stream_compression,
+    _any_stream.rule("stream-compression", "Streams are not compressed.",
+        (info("7.3"), info("8.4")), stream_compression, when=lambda t: t.head_seq is not None,
+        why="Compression buffers events, which delays them."),
     _any_stream.row("result-event", "Result events have an item.", _DEFINED,
         _results, {is_object: "The data is {actual}; expected an object."},
         (members(_results, "item"),
@@ -457,8 +396,16 @@ RULES = (
             integer(0): "Set index to the position in the final array, an integer of 0 or more.",
         }, when=_events("result"),
         why="The index is the position in the final array of results."),
-    result_index_unique,
-    result_index_gapless,
-    result_order,
+    _any_stream.rule("result-index-unique", "Result indexes are unique.", _DEFINED,
+        result_index_unique, when=_valid_indexes, needs_complete_response=True,
+        why="Two results cannot have the same position in an array."),
+    _any_stream.rule("result-index-gapless", "Result indexes have no gaps.",
+        (info("6.1"), info("HTTP examples 5")), result_index_gapless, when=_valid_indexes,
+        needs_complete_response=True,
+        why="Positions in an array start at 0. The specification does not require all of them."),
+    _any_stream.rule("result-order", "Results are sent in the order of their index.",
+        (info("6.1"), info("HTTP examples 5")), result_order, when=_valid_indexes,
+        needs_complete_response=True,
+        why="Any order is allowed: clients sort the results."),
 )
 # fmt: on
