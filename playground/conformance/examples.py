@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from playground.conformance.earlier import EarlierResponses, TaskEnd
-from playground.conformance.findings import ConformanceReport, Verdict
+from playground.conformance.rule import ConformanceReport, Verdict
+from playground.conformance.rule_input import EarlierResponses, TaskEnd
 from playground.conformance.runner import run_rules
 from playground.generated import RULE_EXAMPLES, read
 from playground.protocols.frames import Frame, FrameKind

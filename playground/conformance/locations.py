@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from playground.conformance.findings import ConformanceReport, Verdict
+from playground.conformance.rule import ConformanceReport, Verdict
 from playground.generated import RULE_LOCATIONS, read
 from playground.protocols import json_decoder
 from playground.protocols.explanations import schema_of_response

@@ -1,16 +1,40 @@
-"""Input of the rules: the frames and the request of a run, and locations in its JSON."""
+"""Input of the rules: frames, request and earlier responses of a run, and locations in its JSON."""
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from playground.conformance.earlier import NOTHING_EARLIER, EarlierResponses
 from playground.protocols.frames import Frame
 from playground.protocols.json_pointer import descend, keys_of, pointer_of
 from playground.protocols.response import Response, last_response_frames
+
+
+class TaskEnd(enum.StrEnum):
+    """How a task ended, according to an earlier response."""
+
+    ANSWERED = "answered"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierResponses:
+    """The facts in earlier responses that a response has to agree with. Hashable."""
+
+    #: The progress reported for the same promise, oldest first.
+    progress: tuple[float, ...] = ()
+    #: The end of the task of the same promise; None while it runs, and where it failed.
+    task_end: TaskEnd | None = None
+    #: The names of the members of the latest session context.
+    session_names: frozenset[str] = frozenset()
+
+
+#: No earlier responses.
+NOTHING_EARLIER = EarlierResponses()
+
 
 #: The most levels of nesting of JSON that is read.
 MAX_DEPTH = 100

@@ -20,12 +20,13 @@ and tests, which yields its violations:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Generic, NamedTuple
 
-from playground.conformance.findings import Level
 from playground.conformance.rule import (
+    Level,
     Requirement,
     Rule,
     RuleIssue,
@@ -34,7 +35,6 @@ from playground.conformance.rule import (
     always,
     missing,
 )
-from playground.conformance.values import is_integer, is_number, type_with_article
 from playground.protocols.json_pointer import escape, unescape
 
 #: The value at the place of a member that an object does not have.
@@ -203,7 +203,38 @@ def elements(select: Selector[T], limit: int | None = None) -> Selector[T]:
     )
 
 
-# Tests
+# Tests, and types of JSON values
+
+_NAMES = {
+    dict: "an object",
+    list: "an array",
+    str: "a string",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    type(None): "null",
+}
+
+
+def type_with_article(value: Any) -> str:
+    return _NAMES.get(type(value), "something else")
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a finite JSON number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, int) or math.isfinite(value)
+
+
+def is_integer(value: Any) -> bool:
+    """Return whether a value is an integer; 1.0 is one, as JSON has one number type."""
+    return type(value) is int or (type(value) is float and value.is_integer())
+
+
+def is_nonempty_text(value: Any) -> bool:
+    """Return whether a value is a string with more than whitespace."""
+    return isinstance(value, str) and bool(value.strip())
 
 
 def is_given(value: Any) -> bool:

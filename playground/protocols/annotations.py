@@ -7,7 +7,7 @@ name (see `playground.protocols.explanations`) where a schema has one.
 
 A JSON text has a document in it: that of the protocol, or a JSON-RPC message of MCP or A2A, whose
 arguments and results hold the document of the protocol, also as JSON within a string. The pointers
-of annotations are those of findings: see `playground.conformance.findings.Finding.pointer`.
+of annotations are those of findings: see `playground.conformance.rule.Finding.pointer`.
 """
 
 from __future__ import annotations

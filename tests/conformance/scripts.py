@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from playground.conformance import ConformanceReport, EarlierResponses, Verdict, run_rules
-from playground.conformance.earlier import NOTHING_EARLIER
+from playground.conformance.rule_input import NOTHING_EARLIER
 from playground.protocols import sse
 from playground.protocols.frames import Frame, FrameKind
 from tests.support.playbook import CAPTURES

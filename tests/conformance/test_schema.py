@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.conformance.schema import SchemaFilter, SchemaViolation, schema_violations
+from playground.conformance.nlweb.schema import SchemaFilter, SchemaViolation, schema_violations
 
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=2)

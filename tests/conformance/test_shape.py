@@ -8,8 +8,15 @@ from typing import Any
 
 import pytest
 
-from playground.conformance.findings import Level
-from playground.conformance.rule import Inconclusive, RuleIssue, Violation, info, must, should
+from playground.conformance.rule import (
+    Inconclusive,
+    Level,
+    RuleIssue,
+    Violation,
+    info,
+    must,
+    should,
+)
 from playground.conformance.shape import (
     Fix,
     Place,
@@ -176,4 +183,4 @@ def test_what_may_follow_is_inconclusive() -> None:
 def test_requirements_by_version(requirements: Any, expected: Any) -> None:
     made = FACTORY.row(*FACTS, requirements, whole, {never: "No."}, why="A reason.")
     assert made.requirements == expected
-    assert (made.id, made.title, made.check.__doc__) == ("some.name", "A title.", "A reason.")
+    assert (made.id, made.title, made.why) == ("some.name", "A title.", "A reason.")

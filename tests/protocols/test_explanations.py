@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import jsonschema
 import pytest
 
-from playground.conformance.findings import Level
+from playground.conformance.rule import Level
 from playground.conversation import cards
 from playground.demo.a2a.skills import SKILLS
 from playground.demo.mcp.tools import TOOLS

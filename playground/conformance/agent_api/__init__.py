@@ -6,25 +6,19 @@ the specification.
 
 from __future__ import annotations
 
-from playground.conformance.agent_api import (
-    completion,
-    contents,
-    fields,
-    http,
-    identity,
-    lifecycle,
-    tools,
+from playground.conformance.agent_api import completion, fields, http, streams, tools
+from playground.conformance.agent_api.transcript import (
+    VERSION,
+    AgentRule,
+    AgentTranscript,
+    read,
 )
-from playground.conformance.agent_api.selectors import VERSION, AgentRule
-from playground.conformance.agent_api.transcript import AgentTranscript, read
 
 #: Every rule, in the order in which a report lists them.
 RULES: tuple[AgentRule, ...] = (
     *http.RULES,
     *fields.RULES,
-    *lifecycle.RULES,
-    *identity.RULES,
-    *contents.RULES,
+    *streams.RULES,
     *tools.RULES,
     *completion.RULES,
 )

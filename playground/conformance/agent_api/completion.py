@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
-from playground.conformance.agent_api.selectors import (
+from playground.conformance.agent_api.transcript import (
+    AgentTranscript,
     completed,
     is_not_blank,
     is_set,
@@ -15,10 +16,11 @@ from playground.conformance.agent_api.selectors import (
     row,
     rule,
 )
-from playground.conformance.agent_api.transcript import AgentTranscript
 from playground.conformance.rule import RuleIssue, Violation, info, must, should
 from playground.conformance.shape import (
     Place,
+    is_nonempty_text,
+    is_number,
     is_object,
     is_string,
     members,
@@ -26,7 +28,6 @@ from playground.conformance.shape import (
     present,
     those,
 )
-from playground.conformance.values import is_nonempty_text, is_number
 from playground.protocols.json_pointer import escape
 
 _PRACTICES = "Best Practices 3"

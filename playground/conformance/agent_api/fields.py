@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
-from playground.conformance.agent_api.selectors import (
+from playground.conformance.agent_api.stream_state import status_of
+from playground.conformance.agent_api.transcript import (
     AgentRule,
+    AgentTranscript,
     contents,
     is_set,
     listed_contents,
@@ -18,8 +20,6 @@ from playground.conformance.agent_api.selectors import (
     segments,
     state_row,
 )
-from playground.conformance.agent_api.stream_state import status_of
-from playground.conformance.agent_api.transcript import AgentTranscript
 from playground.conformance.rule import Requirement, RuleIssue, Violation, info, must, should
 from playground.conformance.shape import (
     Place,
@@ -27,13 +27,14 @@ from playground.conformance.shape import (
     Tests,
     integer,
     is_given,
+    is_integer,
     is_string,
     members,
     never,
     present,
     those,
+    type_with_article,
 )
-from playground.conformance.values import is_integer, type_with_article
 from playground.protocols import schemas
 from playground.protocols.agent_api import constants, parts
 from playground.protocols.json_pointer import escape

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from playground.conformance.agent_api.selectors import row, rule
-from playground.conformance.agent_api.transcript import OBJECTS, AgentTranscript
-from playground.conformance.findings import Level
+from playground.conformance.agent_api.transcript import OBJECTS, AgentTranscript, row, rule
 from playground.conformance.rule import (
     Inconclusive,
+    Level,
     RuleIssue,
     Violation,
     info,
@@ -17,8 +16,7 @@ from playground.conformance.rule import (
     must,
     should,
 )
-from playground.conformance.shape import MISSING, Place, never
-from playground.conformance.values import type_with_article
+from playground.conformance.shape import MISSING, Place, never, type_with_article
 from playground.protocols import raw, sse
 from playground.protocols.frames import FrameKind
 from playground.protocols.response import Message

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any, Literal, NamedTuple, get_args
 
 from playground.conformance.rule_input import MAX_PARTS, Location
-from playground.conformance.values import is_integer, is_number
+from playground.conformance.shape import is_integer, is_number
 from playground.protocols.agent_api import constants
 from playground.protocols.agent_api.constants import FAILED_STATUSES, FINAL_STATUSES
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from playground.conformance.agent_api.selectors import is_not_blank, is_set, row, rule
 from playground.conformance.agent_api.stream_state import is_final, same_json
-from playground.conformance.agent_api.transcript import AgentTranscript
+from playground.conformance.agent_api.transcript import (
+    AgentTranscript,
+    is_not_blank,
+    is_set,
+    row,
+    rule,
+)
 from playground.conformance.rule import Inconclusive, RuleIssue, Violation, info, must, should
 from playground.conformance.rule_input import Location
 from playground.conformance.shape import (

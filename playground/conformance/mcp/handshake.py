@@ -6,14 +6,20 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from playground.conformance.mcp.calls import RecordedCall
-from playground.conformance.mcp.selectors import McpSelector, results_of, results_where, row
-from playground.conformance.mcp.transcript import McpTranscript
+from playground.conformance.mcp.transcript import (
+    McpSelector,
+    McpTranscript,
+    RecordedCall,
+    results_of,
+    results_where,
+    row,
+)
 from playground.conformance.rule import info, must, should
 from playground.conformance.shape import (
     MISSING,
     Place,
     Tests,
+    is_nonempty_text,
     is_object,
     is_string,
     members,
@@ -21,7 +27,6 @@ from playground.conformance.shape import (
     one_of,
     those,
 )
-from playground.conformance.values import is_nonempty_text
 from playground.protocols.mcp.messages import DISCOVER, INITIALIZE, LIST
 from playground.protocols.mcp.versions import STATEFUL_VERSIONS, STATELESS_VERSION
 

@@ -20,7 +20,7 @@ from jsonschema.validators import extend, validator_for
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from playground.conformance.values import type_with_article
+from playground.conformance.shape import type_with_article
 from playground.protocols.json_pointer import keys_of, resolve
 
 #: The most values in a schema, and levels of nesting.

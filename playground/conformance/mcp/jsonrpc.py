@@ -8,9 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from playground.conformance.mcp.calls import LocatedMessage, RecordedCall
-from playground.conformance.mcp.selectors import heads, inside, row, rule
-from playground.conformance.mcp.transcript import McpTranscript
+from playground.conformance.mcp.transcript import (
+    LocatedMessage,
+    McpTranscript,
+    RecordedCall,
+    heads,
+    inside,
+    row,
+    rule,
+)
 from playground.conformance.rule import (
     Inconclusive,
     RuleIssue,
@@ -20,8 +26,15 @@ from playground.conformance.rule import (
     must,
     should,
 )
-from playground.conformance.shape import Place, is_given, never, present, those
-from playground.conformance.values import is_integer, is_nonempty_text
+from playground.conformance.shape import (
+    Place,
+    is_given,
+    is_integer,
+    is_nonempty_text,
+    never,
+    present,
+    those,
+)
 from playground.protocols import jsonrpc
 from playground.protocols.frames import FrameKind
 from playground.protocols.jsonrpc import Deviation, MessageKind

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from playground.conformance.mcp.selectors import inside, row, rule
-from playground.conformance.mcp.transcript import McpTranscript, ResponseShape, find_responses
+from playground.conformance.mcp.transcript import (
+    McpTranscript,
+    ResponseShape,
+    find_responses,
+    inside,
+    row,
+    rule,
+)
+from playground.conformance.nlweb.transcript import type_of
 from playground.conformance.rule import RuleIssue, Violation, info, must, should
 from playground.conformance.rule_input import MAX_DEPTH
 from playground.conformance.shape import (
@@ -14,14 +21,14 @@ from playground.conformance.shape import (
     elements,
     is_array,
     is_boolean,
+    is_nonempty_text,
     is_object,
     members,
     one_of,
     present,
     those,
+    type_with_article,
 )
-from playground.conformance.transcript import type_of
-from playground.conformance.values import is_nonempty_text, type_with_article
 from playground.protocols.mcp.results import MAX_PARTS, parse_values
 
 _TOOLS = "MCP tools"

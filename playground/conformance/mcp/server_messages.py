@@ -7,15 +7,23 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
-from playground.conformance.mcp.calls import LocatedMessage, RecordedCall
-from playground.conformance.mcp.selectors import McpSelector, inside, row, rule
-from playground.conformance.mcp.transcript import McpTranscript
+from playground.conformance.mcp.transcript import (
+    LocatedMessage,
+    McpSelector,
+    McpTranscript,
+    RecordedCall,
+    inside,
+    row,
+    rule,
+)
 from playground.conformance.rule import RuleIssue, Violation, info, must
 from playground.conformance.shape import (
     MISSING,
     Place,
     Test,
     is_given,
+    is_nonempty_text,
+    is_number,
     is_object,
     is_string,
     members,
@@ -23,8 +31,8 @@ from playground.conformance.shape import (
     one_of,
     present,
     those,
+    type_with_article,
 )
-from playground.conformance.values import is_nonempty_text, is_number, type_with_article
 from playground.protocols.json_pointer import escape
 from playground.protocols.jsonrpc import MessageKind
 from playground.protocols.mcp.elicitation import CREATE

@@ -9,7 +9,6 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
-from playground.conformance.findings import Level
 from playground.conformance.mcp.input_schemas import (
     InputSchema,
     Path,
@@ -25,10 +24,10 @@ from playground.conformance.mcp.sample_requests import (
     is_agent_defined,
     valid_requests,
 )
-from playground.conformance.mcp.selectors import McpSelector, results_of, row, rule
-from playground.conformance.mcp.transcript import McpTranscript
+from playground.conformance.mcp.transcript import McpSelector, McpTranscript, results_of, row, rule
 from playground.conformance.rule import (
     Inconclusive,
+    Level,
     Rule,
     RuleIssue,
     Violation,
@@ -42,13 +41,14 @@ from playground.conformance.shape import (
     Requirements,
     elements,
     is_array,
+    is_nonempty_text,
     is_object,
     is_string,
     members,
     present,
     those,
+    type_with_article,
 )
-from playground.conformance.values import is_nonempty_text, type_with_article
 from playground.protocols.json_pointer import pointer_of
 from playground.protocols.mcp.handshake import MAX_PAGES, MAX_TOOLS
 from playground.protocols.mcp.messages import LIST

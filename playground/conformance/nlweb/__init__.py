@@ -13,22 +13,20 @@ import re
 from playground.conformance.nlweb import (
     actions,
     answers,
-    awaiting,
     http,
     metadata,
     parts,
     schema,
     streams,
 )
+from playground.conformance.nlweb.transcript import Transcript, read
 from playground.conformance.rule import Rule
-from playground.conformance.transcript import Transcript
 
 _ALL = (
     *http.RULES,
     *metadata.RULES,
     *answers.RULES,
     *parts.RULES,
-    *awaiting.RULES,
     *actions.RULES,
     *streams.RULES,
     *schema.RULES,
@@ -46,3 +44,5 @@ _HTTP = (*http.RULES, *streams.RULES)
 _OF_HTTP = {*(rule.id for rule in _HTTP), "format-named-stream", "schema-event"}
 #: Rules on the content of a response: they also apply to a response over another binding.
 CONTENT_RULES: tuple[Rule[Transcript], ...] = tuple(r for r in RULES if r.id not in _OF_HTTP)
+
+__all__ = ["CONTENT_RULES", "RULES", "read"]

@@ -6,20 +6,20 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from playground.conformance.nlweb.selectors import content, milder_in_054
+from playground.conformance.nlweb.transcript import Transcript, content, milder_in_054
 from playground.conformance.rule import RuleIssue, Violation, info, must, should
 from playground.conformance.shape import (
     Place,
     is_array,
+    is_nonempty_text,
     is_object,
     never,
     objects,
     present,
     those,
+    type_with_article,
 )
-from playground.conformance.transcript import Transcript
 from playground.conformance.uris import is_uri_reference
-from playground.conformance.values import is_nonempty_text, type_with_article
 from playground.protocols.headers import has_control, is_token
 from playground.protocols.json_pointer import escape
 

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from playground.conformance.nlweb.selectors import VERSIONS, blocks, content, items, part
+from playground.conformance.nlweb.transcript import (
+    VERSIONS,
+    Transcript,
+    blocks,
+    content,
+    items,
+    part,
+)
 from playground.conformance.rule import RuleIssue, Violation, info, missing, must, should
 from playground.conformance.shape import (
     Fix,
@@ -15,6 +22,7 @@ from playground.conformance.shape import (
     RuleFactory,
     Tests,
     elements,
+    is_nonempty_text,
     is_string,
     members,
     never,
@@ -22,9 +30,8 @@ from playground.conformance.shape import (
     one_of,
     present,
     those,
+    type_with_article,
 )
-from playground.conformance.transcript import Transcript
-from playground.conformance.values import is_nonempty_text, type_with_article
 from playground.protocols.nlweb.versions import RESPONSE_FORMATS
 
 _SEARCH, _APP = RESPONSE_FORMATS

@@ -6,11 +6,15 @@ import re
 from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
 
-from playground.conformance.nlweb.selectors import VERSIONS, codes
+from playground.conformance.nlweb.transcript import VERSIONS, Transcript, codes
 from playground.conformance.rule import RuleIssue, Violation, always, info, missing, must, should
-from playground.conformance.shape import Place, RuleFactory, never
-from playground.conformance.transcript import Transcript
-from playground.conformance.values import is_nonempty_text, type_with_article
+from playground.conformance.shape import (
+    Place,
+    RuleFactory,
+    is_nonempty_text,
+    never,
+    type_with_article,
+)
 from playground.protocols import raw, sse
 from playground.protocols.events import Outcome
 from playground.protocols.frames import BODY_KINDS

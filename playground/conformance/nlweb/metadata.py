@@ -5,23 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from playground.conformance.findings import Level
-from playground.conformance.nlweb.selectors import blocks, content, items, milder_in_054, part
-from playground.conformance.rule import RuleIssue, Violation, info, missing, must
+from playground.conformance.nlweb.transcript import (
+    Transcript,
+    blocks,
+    content,
+    items,
+    milder_in_054,
+    part,
+    type_of,
+)
+from playground.conformance.rule import Level, RuleIssue, Violation, info, missing, must
 from playground.conformance.shape import (
     Fix,
     Place,
     is_given,
+    is_nonempty_text,
     is_object,
     is_string,
     members,
     never,
     present,
     those,
+    type_with_article,
 )
-from playground.conformance.transcript import Transcript, type_of
 from playground.conformance.uris import is_uri
-from playground.conformance.values import is_nonempty_text, type_with_article
 from playground.protocols.nlweb.versions import RESPONSE_TYPES
 
 rule, row = content.rule, content.row

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from playground.conformance.findings import Level
-from playground.conformance.nlweb.selectors import VERSIONS, blocks, content
+from playground.conformance.nlweb.transcript import VERSIONS, Transcript, blocks, content
 from playground.conformance.rule import (
     Inconclusive,
+    Level,
     RuleIssue,
     Violation,
     always,
@@ -30,6 +30,7 @@ from playground.conformance.shape import (
     Selector,
     integer,
     is_given,
+    is_nonempty_text,
     is_object,
     is_string,
     members,
@@ -38,8 +39,6 @@ from playground.conformance.shape import (
     present,
     those,
 )
-from playground.conformance.transcript import Transcript
-from playground.conformance.values import is_nonempty_text
 from playground.protocols.frames import BODY_KINDS, FrameKind
 from playground.protocols.response import Message
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from playground.conformance import Level, Verdict
-from playground.conformance.findings import Finding
+from playground.conformance.rule import Finding
 from playground.protocols.json_pointer import keys_of
 from tests.conformance.agent_api.scripts import REPEATING, WHOLE, numbered, whole
 from tests.conformance.pointers import resolves

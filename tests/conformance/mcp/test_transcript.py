@@ -10,8 +10,7 @@ import pytest
 
 from playground.conformance import Verdict, ruleset
 from playground.conformance.mcp import RULES
-from playground.conformance.mcp.calls import LocatedMessage
-from playground.conformance.mcp.transcript import find_response
+from playground.conformance.mcp.transcript import LocatedMessage, find_response
 from playground.protocols import jsonrpc
 from playground.protocols.frames import FrameKind
 from playground.protocols.mcp import results

@@ -1,4 +1,4 @@
-"""Transcript of NLWeb: a request and its response as rules read them, read once and frozen."""
+"""Transcript of NLWeb: a request and its response, and the places that rules look at."""
 
 from __future__ import annotations
 
@@ -7,16 +7,90 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from playground.conformance.action_lists import ActionFinder, listed_actions
-from playground.conformance.earlier import NOTHING_EARLIER, EarlierResponses
-from playground.conformance.rule_input import MAX_PARTS, Location, RuleInput, resolve_prefix
+from playground.conformance.rule import Level
+from playground.conformance.rule_input import (
+    MAX_NODES,
+    MAX_PARTS,
+    NOTHING_EARLIER,
+    EarlierResponses,
+    Location,
+    RuleInput,
+    resolve_prefix,
+)
+from playground.conformance.shape import (
+    MISSING,
+    Place,
+    RuleFactory,
+    Selector,
+    is_nonempty_text,
+    objects,
+    present,
+    those,
+)
 from playground.protocols import sse
 from playground.protocols.events import Event, Outcome, Result, Unknown
+from playground.protocols.json_pointer import pointer_of
 from playground.protocols.nlweb import versions
 from playground.protocols.nlweb.content import PARTS
 from playground.protocols.nlweb.reader import NLWebReader
 from playground.protocols.nlweb.versions import RESPONSE_FORMATS
 from playground.protocols.response import Message, Response, request_headers
+
+
+class ActionFinder:
+    """Finds actions in items, one item after another, up to a limit over all of them."""
+
+    def __init__(self) -> None:
+        self._remaining = MAX_NODES
+        #: Whether there was more than the limit.
+        self.overflowed = False
+
+    def actions_of(self, item: Location) -> Iterator[Location]:
+        """Yield the `actions` members of an item, at any depth except within actions."""
+        # A path is a pair of the parent's path and a step: most of them are never written out.
+        pending: list[tuple[_Path, Any]] = [((None, item.pointer), item.value)]
+        while pending and self._remaining > 0:
+            path, value = pending.pop()
+            self._remaining -= 1
+            if type(value) is list:
+                pending += [
+                    ((path, at), inner)
+                    for at, inner in enumerate(value)
+                    if type(inner) is dict or type(inner) is list
+                ]
+            elif type(value) is dict:
+                if "actions" in value:
+                    yield Location(item.seq, f"{_full_pointer(path)}/actions", value["actions"])
+                pending += [
+                    ((path, name), inner)
+                    for name, inner in value.items()
+                    if (type(inner) is dict or type(inner) is list) and name != "actions"
+                ]
+        self.overflowed = bool(pending)
+
+
+#: The parent's path and a step; at the root, None and the pointer to the root.
+_Path = tuple[Any, int | str]
+
+
+def _full_pointer(path: _Path) -> str:
+    steps: list[int | str] = []
+    above, step = path
+    while above is not None:
+        steps.append(step)
+        above, step = above
+    return str(step) + pointer_of(reversed(steps))
+
+
+def listed_actions(lists: Iterable[Location]) -> Iterator[Location]:
+    """Yield the actions in `actions` members; an object instead of an array is one action."""
+    for seq, pointer, value in lists:
+        if type(value) is list:
+            for at, action in enumerate(value):
+                yield Location(seq, f"{pointer}/{at}", action)
+        elif type(value) is dict:
+            yield Location(seq, pointer, value)
+
 
 #: Names of events that are a part of a response by themselves, with or without a member for it.
 _BARE_PARTS = {
@@ -332,3 +406,46 @@ def _parts(messages: tuple[Message, ...]) -> Mapping[str, tuple[Location, ...]]:
         for name, location in _parts_of(message):
             found.setdefault(name, []).append(location)
     return {name: tuple(locations) for name, locations in found.items()}
+
+
+#: The latest first.
+VERSIONS = ("0.55", "0.54")
+
+#: For rules on any response over HTTP, and for those on the content of an NLWeb response.
+any_response = RuleFactory[Transcript]("", VERSIONS)
+content = RuleFactory[Transcript]("", VERSIONS, lambda t: t.has_response)
+
+
+def items(t: Transcript) -> Iterable[Place]:
+    return t.items
+
+
+def part(name: str) -> Selector[Transcript]:
+    """Select the content members of a name in all messages: `promise`, `error`, …"""
+    return lambda t: t.parts.get(name, ())
+
+
+def absent(name: str, kind: str) -> Selector[Transcript]:
+    """Select the place at the end where a response of a type lacks its content member."""
+
+    def select(t: Transcript) -> Iterator[Place]:
+        if t.kind == kind and name not in t.parts:
+            yield t.last_seq, f"/{name}", MISSING
+
+    return select
+
+
+def milder_in_054(t: Transcript, _: Place | None = None) -> Level | None:
+    """Return the level of a wrong type: 0.54 shows most types in examples only."""
+    return Level.SHOULD if t.version == "0.54" else None
+
+
+def _metas(t: Transcript) -> Iterable[Place]:
+    return t.metas
+
+
+# Those that are objects: metadata blocks, and the parts of a response
+blocks = objects(_metas)
+promises, errors = objects(part("promise")), objects(part("error"))
+#: The codes of failures that are a text.
+codes = those(present(errors, "code"), is_nonempty_text)
