@@ -297,7 +297,7 @@ RULES = (
         why="The format is a preference: agents choose the best match among those they "
             "support.\n\n"
             "The default of 0.55 is conversational_search; 0.54 has none. A format of the "
-            "agent's own is only compared with one that was asked for."),
+            "agent's own is only compared with one that was requested."),
     _answer.row("format-named", "The response format in the metadata matches the content.",
         must("4"), _misnamed_formats, _NOT_BOTH,
         when=lambda t: not t.streamed and bool(_format_of(t)[0]),
