@@ -39,6 +39,20 @@ class RelativePosition:
     after: str = ""
     step: int = 0
 
+    def index_in(self, order: Sequence[str], key: str) -> int:
+        """Return the index of `key` among the others of `order` after a move to this position.
+
+        It is the end, too, if the other item is gone.
+        """
+        others = [each for each in order if each != key]
+        if self.before in others:
+            return others.index(self.before)
+        if self.after in others:
+            return others.index(self.after) + 1
+        if self.step and key in order:
+            return min(max(order.index(key) + self.step, 0), len(others))
+        return len(others)
+
 
 END = RelativePosition()
 
@@ -194,29 +208,6 @@ def changed_positions(
     return {each: position for each, position in fresh.items() if known.get(each) != position}
 
 
-def index_among(
-    order: Sequence[Key],
-    key: Key,
-    *,
-    before: Key | None = None,
-    after: Key | None = None,
-    step: int = 0,
-) -> int:
-    """Return the index of `key` among the others of `order` after a move.
-
-    The move is before or after another key, or by `step` places. The index is the end if none of
-    these applies, for instance because the other key is gone.
-    """
-    others = [each for each in order if each != key]
-    if before in others:
-        return others.index(before)
-    if after in others:
-        return others.index(after) + 1
-    if step and key in order:
-        return min(max(order.index(key) + step, 0), len(others))
-    return len(others)
-
-
 def _duplicate_all(
     requests: Iterable[SavedRequest],
     collection: Collection,
@@ -263,25 +254,17 @@ def _unused_slug(slug: str, used: set[str]) -> str:
     return found
 
 
-def _place(siblings: models.QuerySet[Any], item: models.Model, where: RelativePosition) -> None:
+def _place(siblings: models.QuerySet[Any], item: Any, where: RelativePosition) -> None:
     """Set the position of `item` among `siblings`, and of others where necessary."""
-    rows = siblings.order_by("position", "pk").values_list("pk", "slug", "position")
-    order = [(pk, slug) for pk, slug, _ in rows]
-    keys = {slug: pk for pk, slug in order}
-    index = index_among(
-        [pk for pk, _ in order],
-        item.pk,
-        before=keys.get(where.before),
-        after=keys.get(where.after),
-        step=where.step,
-    )
-    others = [(pk, position) for pk, _, position in rows if pk != item.pk]
-    changed = changed_positions(others, item.pk, index, STEP)
-    found = list(siblings.filter(pk__in=changed) if len(changed) == 1 else siblings)
+    rows = list(siblings.order_by("position", "pk").values_list("slug", "position"))
+    index = where.index_in([slug for slug, _ in rows], item.slug)
+    others = [(slug, position) for slug, position in rows if slug != item.slug]
+    changed = changed_positions(others, item.slug, index, STEP)
+    found = list(siblings.filter(slug__in=changed) if len(changed) == 1 else siblings)
     for each in found:
-        each.position = changed.get(each.pk, each.position)
-        if each.pk == item.pk:
-            item.position = each.position  # type: ignore[attr-defined]
+        each.position = changed.get(each.slug, each.position)
+        if each.slug == item.slug:
+            item.position = each.position
     siblings.model._default_manager.bulk_update(found, ["position"], batch_size=_BATCH)
 
 

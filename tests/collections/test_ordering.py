@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from playground.collections.ordering import (
     LARGEST,
+    RelativePosition,
     changed_positions,
     evenly_spaced,
-    index_among,
 )
 
 pytestmark = pytest.mark.database
@@ -93,9 +93,9 @@ def test_moving_again_and_again_between_the_same_two_always_works() -> None:
 )
 def test_where_it_comes_to_stand(where: dict[str, Any], order: str) -> None:
     others = list("abd")
-    others.insert(index_among(list("abcd"), "c", **where), "c")
+    others.insert(RelativePosition(**where).index_in("abcd", "c"), "c")
     assert "".join(others) == order
 
 
 def test_what_was_elsewhere_comes_to_the_end() -> None:
-    assert index_among(["a", "b"], "x", step=-1) == 2
+    assert RelativePosition(step=-1).index_in("ab", "x") == 2
