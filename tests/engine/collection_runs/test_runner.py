@@ -21,10 +21,10 @@ from playground.models import (
     Run,
     RunKind,
     Step,
-    Variable,
 )
 from playground.models.collection_runs import end_interrupted
 from playground.models.driving import HEARTBEAT_TIMEOUT, mark_interrupted
+from playground.protocols import registry
 from playground.protocols.frames import FrameKind
 from tests.support.collection_runs import (
     OK,
@@ -55,15 +55,13 @@ async def start_two(server: Server) -> tuple[CollectionRun, asyncio.Task[None]]:
 
 async def test_everything_is_sent_in_order_and_judged() -> None:
     async with serve(answer()) as server:
-        found = await new_collection(server.url)
-
-        def fill() -> None:
-            found.ask("second", "A", expectations=OK)
-            found.ask("third", "A", expectations=[{"type": "status", "equals": 404}])
-            found.ask("first", expectations=OK)
-            found.ask("fourth", "B")
-
-        await sync_to_async(fill)()
+        found = await new_collection(
+            server.url,
+            request("second", "A", expectations=OK),
+            request("third", "A", expectations=[{"type": "status", "equals": 404}]),
+            request("first", expectations=OK),
+            request("fourth", "B"),
+        )
         run = await run_to_end(found)
         assert texts(server.requests) == ["first", "second", "third", "fourth"]
     assert (run.state, run.planned) == ("completed", 4)
@@ -94,11 +92,9 @@ async def test_the_requests_of_a_run_share_a_connection() -> None:
 
 async def test_requests_with_other_credentials_share_none() -> None:
     async with serve(answer(keep=True), keep=True) as server:
-        found = await new_collection(server.url)
-        for key in ("one", "two", "one"):
-            headers = [["X-Api-Key", f"secret-key-{key}"]]
-            await sync_to_async(found.ask)(key, headers=headers)
-        await run_to_end(found)
+        keys = ("one", "two", "one")
+        requests = [request(key, headers=[["X-Api-Key", f"secret-key-{key}"]]) for key in keys]
+        await run_to_end(await new_collection(server.url, *requests))
         assert len(server.requests) == server.connections == 3
 
 
@@ -118,15 +114,13 @@ def opened_connections(run: Run) -> list[dict[str, Any]]:
 
 
 async def test_what_cannot_be_reached_and_what_cannot_be_sent() -> None:
-    found = await new_collection(f"http://127.0.0.1:{free_port()}")
-
-    def fill() -> None:
-        found.ask("nobody")
-        found.ask("as expected", expectations=[{"type": "state", "equals": "failed"}])
-        found.ask("{{city}} and {{day}}")
-        found.ask("nowhere", address="")
-
-    await sync_to_async(fill)()
+    found = await new_collection(
+        f"http://127.0.0.1:{free_port()}",
+        request("nobody"),
+        request("as expected", expectations=[{"type": "state", "equals": "failed"}]),
+        request("{{city}} and {{day}}"),
+        request("nowhere", address=""),
+    )
     steps = await steps_of(await run_to_end(found))
     assert [step.verdict for step in steps] == ["unmet", "met", "unsent", "unsent"]
     assert "{{city}} is not defined" in steps[2].reason
@@ -137,18 +131,12 @@ async def test_what_cannot_be_reached_and_what_cannot_be_sent() -> None:
 
 async def test_values_are_captured_and_win_over_rows_variables_and_the_environment() -> None:
     async with serve(answer()) as server:
-        found = await new_collection(server.url)
-
-        def fill() -> Environment:
-            environment = Environment.objects.create(name="E")
-            for name in ("url", "row", "var", "env"):
-                Variable.objects.create(environment=environment, name=name, value=f"{name} of env")
-            every = "{{url}}|{{row}}|{{var}}|{{env}}"
-            found.ask(every, captures={"url": "$.results[0].url"})
-            found.ask(every)
-            return environment
-
-        environment = await sync_to_async(fill)()
+        every = "{{url}}|{{row}}|{{var}}|{{env}}"
+        capturing = request(every, captures={"url": "$.results[0].url"})
+        found = await new_collection(server.url, capturing, request(every))
+        environment = await Environment.objects.acreate(name="E")
+        for name in ("url", "row", "var", "env"):
+            await environment.variables.acreate(name=name, value=f"{name} of env")
         run = await run_to_end(
             found,
             environment=environment,
@@ -168,13 +156,8 @@ async def test_values_are_captured_and_win_over_rows_variables_and_the_environme
 
 async def test_a_capture_that_finds_nothing_is_not_met() -> None:
     async with serve(answer()) as server:
-        found = await new_collection(server.url)
-
-        def fill() -> None:
-            found.ask("a", expectations=OK, captures={"id": "$.nowhere"})
-            found.ask("{{id}}")
-
-        await sync_to_async(fill)()
+        capturing = request("a", expectations=OK, captures={"id": "$.nowhere"})
+        found = await new_collection(server.url, capturing, request("{{id}}"))
         steps = await steps_of(await run_to_end(found))
     assert [step.verdict for step in steps] == ["unmet", "unsent"]
     assert steps[0].checks[1]["expectation"] == {"capture": "id"}
@@ -184,16 +167,14 @@ async def test_a_capture_that_finds_nothing_is_not_met() -> None:
 async def test_the_session_context_is_carried_within_a_folder() -> None:
     context = {"@type": "SessionContext", "conversation_id": "c {{env}}"}
     async with serve(answer(session_context=context)) as server:
-        found = await new_collection(server.url)
-
-        def fill() -> None:
-            found.ask("one", "A")
-            found.ask("two", "A")
-            own = {"query": {"text": "three"}, "meta": {"session_context": {}}}
-            found.ask("three", "A", document=own)
-            found.ask("four", "B")
-
-        await sync_to_async(fill)()
+        own = {"query": {"text": "three"}, "meta": {"session_context": {}}}
+        found = await new_collection(
+            server.url,
+            request("one", "A"),
+            request("two", "A"),
+            request("three", "A", document=own),
+            request("four", "B"),
+        )
         steps = await steps_of(await run_to_end(found))
         sent = [
             document.get("meta", {}).get("session_context")
@@ -210,19 +191,10 @@ async def test_the_session_context_is_carried_within_a_folder() -> None:
 
 async def test_another_agent_stands_in_for_those_that_speak_its_protocol() -> None:
     async with serve(answer()) as ours, serve(answer()) as other:
-        found = await new_collection(ours.url)
-
-        def fill() -> Agent:
-            found.ask("a")
-            message = {
-                "role": "user",
-                "type": "message",
-                "content": [{"type": "text", "text": "b"}],
-            }
-            found.ask("b", protocol="agent-api", version="1", document={"input": [message]})
-            return Agent.objects.create(name="Other", url=other.url)
-
-        agent = await sync_to_async(fill)()
+        document = registry.new_request("agent-api", "1", "b")
+        chat = request("b", protocol="agent-api", version="1", document=document)
+        found = await new_collection(ours.url, request("a"), chat)
+        agent = await Agent.objects.acreate(name="Other", url=other.url)
         run = await run_to_end(found, agent=agent)
         assert (len(ours.requests), len(other.requests)) == (1, 1)
         assert texts(other.requests) == ["a"]
@@ -275,13 +247,8 @@ async def test_iterations_at_once_and_requests_of_one_in_order() -> None:
         return [both, answer()]
 
     async with serve(answer=script) as server:
-        found = await new_collection(server.url)
-
-        def fill() -> None:
-            found.ask("{{n}} first", captures={"url": "$.results[0].url"})
-            found.ask("{{n}} second")
-
-        await sync_to_async(fill)()
+        first = request("{{n}} first", captures={"url": "$.results[0].url"})
+        found = await new_collection(server.url, first, request("{{n}} second"))
         run = await asyncio.wait_for(
             run_to_end(found, rows=[{"n": "1"}, {"n": "2"}], parallel=2), 20
         )
@@ -348,19 +315,14 @@ async def test_what_would_take_for_ever_does_not(path: str) -> None:
 async def test_secrets_are_in_no_row() -> None:
     secret = "canary-5fe1c0ffee"
     async with serve(reply(json.dumps({"results": [{"name": secret}]}).encode())) as server:
-        found = await new_collection(server.url)
-
-        def fill() -> Environment:
-            environment = Environment.objects.create(name="E")
-            Variable.objects.create(
-                environment=environment, name="key", kind="secret", secret=secret,
-                allowed_origins=[server.url],
-            )  # fmt: skip
-            wanted = {"type": "json", "path": "$.results[0].name", "equals": secret[:-1]}
-            found.ask("a", headers=[["X-Key", "{{key}}"]], expectations=[wanted])
-            return environment
-
-        run = await run_to_end(found, environment=await sync_to_async(fill)())
+        environment = await Environment.objects.acreate(name="E")
+        await environment.variables.acreate(
+            name="key", kind="secret", secret=secret, allowed_origins=[server.url]
+        )
+        wanted = {"type": "json", "path": "$.results[0].name", "equals": secret[:-1]}
+        asked = request("a", headers=[["X-Key", "{{key}}"]], expectations=[wanted])
+        found = await new_collection(server.url, asked)
+        run = await run_to_end(found, environment=environment)
         assert secret.encode() in server.requests[0]
     (step,) = await steps_of(run)
     assert step.verdict == "unmet"

@@ -32,15 +32,14 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
 async def test_a_reason_that_no_database_takes_costs_only_itself() -> None:
     async with serve(answer()) as server:
-        found = await new_collection(server.url)
-
-        def fill() -> None:
-            found.ask("a", expectations=OK)
-            # Two names of an object that are one once the variable has its value.
-            found.ask("b", document={"query": {"text": "b"}, "\ud800{{x}}": {"b": 1, "{{x}}": 2}})
-            found.ask("c", expectations=OK)
-
-        await sync_to_async(fill)()
+        # Two names of an object that are one once the variable has its value.
+        document = {"query": {"text": "b"}, "\ud800{{x}}": {"b": 1, "{{x}}": 2}}
+        found = await new_collection(
+            server.url,
+            request("a", expectations=OK),
+            request("b", document=document),
+            request("c", expectations=OK),
+        )
         run = await run_to_end(found, variables={"x": "b"})
     steps = await steps_of(run)
     assert [step.verdict for step in steps] == ["met", "unsent", "met"]
@@ -64,13 +63,8 @@ async def test_a_row_that_is_refused_keeps_its_verdict_and_takes_no_other_along(
 ) -> None:
     wanted = [{"type": "json", "path": "$.refused", "exists": False}]
     async with serve(answer()) as server:
-        found = await new_collection(server.url)
-
-        def fill() -> None:
-            found.ask("a", expectations=OK)
-            found.ask("b", expectations=wanted)
-
-        await sync_to_async(fill)()
+        asked = (request("a", expectations=OK), request("b", expectations=wanted))
+        found = await new_collection(server.url, *asked)
         run, task = await start(found)
         outage.begin("playground_step", "$.refused", error=ValueError("no such text"))
         await task

@@ -139,16 +139,9 @@ async def test_what_is_revoked_meanwhile_is_not_sent_any_more(
 ) -> None:
     monkeypatch.setattr(steps, "CACHE_SECONDS", -1.0)
     async with serve(answer()) as server:
-        found = await new_collection(server.url)
-
-        def fill() -> Environment:
-            environment = Environment.objects.create(name="E")
-            Variable.objects.create(environment=environment, name="city", value="Oslo")
-            for _ in range(2):
-                found.ask("{{city}}")
-            return environment
-
-        environment = await sync_to_async(fill)()
+        found = await new_collection(server.url, request("{{city}}"), request("{{city}}"))
+        environment = await Environment.objects.acreate(name="E")
+        await environment.variables.acreate(name="city", value="Oslo")
         planned = await sync_to_async(found.plan)(CollectionRunOptions(environment=environment))
         run = await sync_to_async(record)(planned)
 
