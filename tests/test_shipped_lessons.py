@@ -15,7 +15,7 @@ import pytest
 from playground.collections.files import LESSON_FILES
 from playground.collections.fixture import fixture_text
 from playground.collections.fixture_parser import parse_fixture
-from playground.lesson_format import Lesson, LessonStep, evaluate_check
+from playground.lesson_format.lesson import Lesson, LessonStep, evaluate_check
 from playground.ui.markdown import plain
 from tests.support.playground_server import PlaygroundServer
 

@@ -9,27 +9,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import Any
 
-import fastjsonschema
 from django.db.models import F
 from django.utils.text import slugify
-from jsonschema import Draft4Validator
-from jsonschema.exceptions import ValidationError
 
 from playground.base import credentials
 from playground.collections.ordering import LARGEST, evenly_spaced
-from playground.lesson_format import lesson_problems, with_requests
+from playground.lesson_format.schema_errors import Finding, SchemaErrors
+from playground.lesson_format.validation import lesson_problems, with_requests
 from playground.models import Collection
 from playground.models.collections import STEP, requests_in_order
 from playground.models.columns import storable
 from playground.protocols import registry
-from playground.protocols.json_pointer import escape, pointer_of
-from playground.protocols.text import shorten
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TEXT_FIELDS = frozenset({"name", "description", "agent", "address", "version", "notes"})
@@ -37,9 +33,6 @@ Fields = Mapping[str, Any]
 COLLECTION = "playground.collection"
 FOLDER = "playground.folder"
 REQUEST = "playground.savedrequest"
-
-#: JSON Pointer into a value, and the error there, as a sentence.
-Finding = tuple[str, str]
 
 _SCHEMA: Mapping[str, Any] = json.loads(
     resources.files(__package__).joinpath("fixture.schema.json").read_text("utf-8")
@@ -59,18 +52,6 @@ FIELDS: Mapping[str, Mapping[str, Any]] = {
 
 #: Limit on the characters of a description or a note.
 MAX_TEXT: int = _RULES["long_text"]["maxLength"]
-
-#: Sentences for errors that the schema has no "messages" for.
-_MESSAGES = {
-    "type": "Must be {wanted}, not {kind}.",
-    "maxLength": "Too long: {length:,} characters. The limit is {limit:,}.",
-    "enum": "Must be one of {known}.",
-}
-
-#: Keywords whose errors have one location, the object.
-_OBJECT_KEYWORDS = frozenset({"required", "additionalProperties"})
-
-_TYPES = {"string": "a string", "object": "an object", "array": "an array"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,69 +231,11 @@ def _storable_texts(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def schema_errors(value: Any, model: str, field: str = "") -> Iterator[Finding]:
-    """Yield the errors of the fields of an item, or of one of them; one for each location.
-
-    Code that fastjsonschema generates from the schema decides whether a value is valid; jsonschema
-    reports the errors of one that is not. jsonschema alone takes 1.5 s for the 10,000 requests of a
-    large file, each time that it is read, and the generated code 0.05 s. But that code stops at the
-    first error, and its messages are not meant for users.
-    """
-    is_valid, validator = _compiled(model, field)
-    try:
-        is_valid(value)
-    except fastjsonschema.JsonSchemaValueException:
-        reported = set()
-        for error in validator.iter_errors(value):
-            pointer = pointer_of(error.absolute_path)
-            # Missing and unknown fields have the same location, the object.
-            key = pointer, error.validator if error.validator in _OBJECT_KEYWORDS else ""
-            if key not in reported:
-                reported.add(key)
-                yield from _sentences(pointer, error)
-
-
-def json_type_name(value: Any) -> str:
-    if value is None or isinstance(value, bool):
-        return json.dumps(value)
-    kinds = ((str, "a string"), (list, "an array"), (dict, "an object"))
-    return next((word for kind, word in kinds if isinstance(value, kind)), "a number")
-
-
-def pointer_token(name: str) -> str:
-    """Return a name as one token of a JSON Pointer, shortened to be readable."""
-    return escape(shorten(name, 61))
+    """Yield the errors of the fields of an item, or of one of them; one for each location."""
+    return _schema(model, field).of(value)
 
 
 @cache
-def _compiled(model: str, field: str) -> tuple[Callable[[Any], Any], Draft4Validator]:
+def _schema(model: str, field: str) -> SchemaErrors:
     reference = f"#/definitions/{model}" + (f"/properties/{field}" if field else "")
-    part = {**_SCHEMA, "allOf": [{"$ref": reference}]}
-    fast = fastjsonschema.compile(part, use_default=False, use_formats=False)
-    return fast, Draft4Validator(part)
-
-
-def _sentences(pointer: str, error: ValidationError) -> Iterator[Finding]:
-    keyword, rules = str(error.validator), error.schema
-    value: Any = error.instance
-    assert isinstance(rules, Mapping)
-    message = rules.get("messages", {}).get(keyword) or _MESSAGES[keyword]
-    if keyword == "required":
-        missing = (name for name in rules["required"] if name not in value)
-        yield from ((pointer, message.format(name=name)) for name in missing)
-        return
-    if keyword == "additionalProperties":
-        unknown = (name for name in value if name not in rules["properties"])
-        yield from ((f"{pointer}/{pointer_token(name)}", message) for name in unknown)
-        return
-    limit = error.validator_value
-    yield (
-        pointer,
-        message.format(
-            value=value,
-            limit=limit,
-            kind=json_type_name(value),
-            length=len(value) if isinstance(value, str) else 0,
-            wanted=_TYPES.get(str(limit), limit),
-            known=", ".join(limit) if isinstance(limit, list) else "",
-        ),
-    )
+    return SchemaErrors({**_SCHEMA, "allOf": [{"$ref": reference}]})

@@ -21,16 +21,14 @@ from playground.collections.fixture import (
     FOLDER,
     REQUEST,
     Fields,
-    Finding,
     Fixture,
     FixtureError,
     FixtureProblem,
     SlugAllocator,
-    json_type_name,
-    pointer_token,
 )
 from playground.collections.fixture_validation import validate_item
-from playground.lesson_format import requests_of
+from playground.lesson_format.schema_errors import Finding, json_type_name, pointer_token
+from playground.lesson_format.validation import requests_of
 from playground.models import Agent, SavedRequest
 from playground.models.collections import RESERVED, STEP
 from playground.protocols import registry

@@ -15,14 +15,13 @@ from playground.base import credentials
 from playground.collections.fixture import (
     COLLECTION,
     REQUEST,
-    Finding,
-    pointer_token,
     schema_errors,
 )
 from playground.collections.recordings import validate_recording
 from playground.expectations import check_captures, check_schema
 from playground.expectations.schema import MAX_EXPECTATIONS
-from playground.lesson_format import lesson_problems
+from playground.lesson_format.schema_errors import Finding, pointer_token
+from playground.lesson_format.validation import lesson_problems
 from playground.models.columns import storable
 from playground.protocols import headers as header_rules
 from playground.protocols import raw

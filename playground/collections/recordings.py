@@ -30,7 +30,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from playground.base.limits import MIB
-from playground.collections.fixture import Finding
+from playground.lesson_format.schema_errors import Finding
 from playground.models import (
     Agent,
     Conversation,

@@ -4,29 +4,3 @@ A lesson is the member `lesson` of a collection, whose saved requests its steps 
 
     {"version": 1, "minutes": 10, "steps": [{"slug": …, "title": …, "text": …, …}, …]}
 """
-
-from playground.lesson_format.lesson import (
-    CheckResult,
-    Lesson,
-    LessonStep,
-    LookAt,
-    Solution,
-    StepCheck,
-    Subject,
-    evaluate_check,
-)
-from playground.lesson_format.validation import lesson_problems, requests_of, with_requests
-
-__all__ = [
-    "CheckResult",
-    "Lesson",
-    "LessonStep",
-    "LookAt",
-    "Solution",
-    "StepCheck",
-    "Subject",
-    "evaluate_check",
-    "lesson_problems",
-    "requests_of",
-    "with_requests",
-]

@@ -6,23 +6,25 @@ import copy
 import json
 import re
 from collections.abc import Callable, Container, Iterator, Mapping
+from functools import cache
+from importlib import resources
+from itertools import islice
 from typing import Any
 
 from playground.expectations import check_schema
-from playground.lesson_format.lesson import REQUEST_MEMBERS, SLUG, VERSION
+from playground.lesson_format.lesson import REQUEST_MEMBERS, VERSION
+from playground.lesson_format.schema_errors import Finding, SchemaErrors
+from playground.protocols import lenient
 from playground.protocols.events import EVENT_LABELS
 from playground.protocols.frames import FrameKind
-from playground.protocols.json_pointer import escape
 
-#: Location and sentence.
-LessonProblem = tuple[str, str]
-
-MAX_STEPS, MAX_HINTS, MAX_LINKS = 100, 10, 10
-MAX_TITLE, MAX_TEXT, MAX_MINUTES = 120, 20_000, 600
 #: Limit on the characters of a lesson as JSON.
 MAX_LESSON = 1_000_000
 
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+#: Errors of the schema that are reported, and parts that are checked beyond it: the schema allows
+#: no more of them.
+_MAX_ERRORS, _MAX_STEPS, _MAX_LINKS = 100, 100, 10
+
 #: Types of frames, as places in the Wire tab.
 FRAMES = tuple(kind.name.lower() for kind in FrameKind)
 
@@ -43,20 +45,21 @@ TABS: Mapping[str, str] = {
     "json": "",
 }
 
-Check = Callable[[Any], Iterator[LessonProblem]]
+
+@cache
+def _schema() -> SchemaErrors:
+    file = resources.files(__package__).joinpath("lesson.schema.json")
+    return SchemaErrors(json.loads(file.read_text("utf-8")))
 
 
-def lesson_problems(value: Any) -> Iterator[LessonProblem]:
+def lesson_problems(value: Any) -> Iterator[Finding]:
     """Yield the problems of a lesson; None is no lesson and has none. Never raise."""
     if value is None:
-        return
-    if not isinstance(value, dict):
-        yield "", "A lesson must be an object with version and steps."
         return
     if len(json.dumps(value)) > MAX_LESSON:
         yield "", f"The lesson is longer than {MAX_LESSON:,} characters."
         return
-    version = value.get("version")
+    version = lenient.members(value).get("version")
     if isinstance(version, int) and not isinstance(version, bool) and version > VERSION:
         yield (
             "/version",
@@ -64,7 +67,16 @@ def lesson_problems(value: Any) -> Iterator[LessonProblem]:
             f" {VERSION}. Update the playground to import it.",
         )
         return
-    yield from _members(value, _LESSON, required=("version", "steps"))
+    yield from islice(_schema().of(value), _MAX_ERRORS)
+    slugs: set[str] = set()
+    for number, each in enumerate(_items(lenient.members(value), "steps", _MAX_STEPS)):
+        step = lenient.members(each)
+        slug = lenient.text(step.get("slug"))
+        if slug in slugs:
+            message = f"Duplicate slug: an earlier step also uses “{slug[:60]}”."
+            yield f"/steps/{number}/slug", message
+        slugs |= {slug} - {""}
+        yield from _below(f"/steps/{number}", _step(step))
 
 
 def requests_of(value: Any) -> Iterator[tuple[str, str]]:
@@ -92,90 +104,41 @@ def with_requests(value: Any, slugs: Container[str]) -> Any:
     return copied
 
 
-def _members(
-    value: Any, checks: Mapping[str, Check], required: tuple[str, ...] = ()
-) -> Iterator[LessonProblem]:
-    if not isinstance(value, dict):
-        yield "", "Must be an object."
-        return
-    for name in required:
-        if name not in value:
-            yield "", f"“{name}” is missing."
-    for name, member in value.items():
-        if name not in checks:
-            yield f"/{escape(name[:60])}", f"Unknown member. Supported: {', '.join(checks)}."
-            continue
-        yield from _below(name, checks[name](member))
+def _items(value: Mapping[str, Any], name: str, limit: int) -> list[Any]:
+    return lenient.items(value.get(name))[:limit]
 
 
-def _below(name: str | int, problems: Iterator[LessonProblem]) -> Iterator[LessonProblem]:
-    for pointer, message in problems:
-        yield f"/{name}{pointer}", message
+def _below(pointer: str, problems: Iterator[Finding]) -> Iterator[Finding]:
+    return ((pointer + inner, message) for inner, message in problems)
 
 
-def _text(limit: int, *, empty: bool = True) -> Check:
-    def check(value: Any) -> Iterator[LessonProblem]:
-        if not isinstance(value, str):
-            yield "", "Must be a string."
-        elif _UNSTORABLE.search(value):
-            yield "", "Contains U+0000 or a lone surrogate, which cannot be stored."
-        elif len(value) > limit:
-            yield "", f"Too long: {len(value):,} characters. The limit is {limit:,}."
-        elif not empty and not value.strip():
-            yield "", "Must not be empty."
-
-    return check
-
-
-def _list(limit: int, check_item: Check) -> Check:
-    def check(value: Any) -> Iterator[LessonProblem]:
-        if not isinstance(value, list):
-            yield "", "Must be an array."
-        elif len(value) > limit:
-            yield "", f"Too many: {len(value):,}. The limit is {limit:,}."
-        else:
-            for number, item in enumerate(value):
-                yield from _below(number, check_item(item))
-
-    return check
+def _step(step: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield the problems of a step that a schema cannot express."""
+    for number, link in enumerate(_items(step, "look", _MAX_LINKS)):
+        yield from _below(f"/look/{number}", _link(lenient.members(link)))
+    check, solution = step.get("check"), step.get("solution")
+    if isinstance(check, Mapping):
+        yield from _below("/check", _check(check))
+    if isinstance(solution, Mapping) and not any(solution.values()):
+        yield "/solution", "A solution needs a text, a request or an answer."
+    has_answer = bool(lenient.members(check).get("answer"))
+    if has_answer and not step.get("question"):
+        yield "/question", "A check of an answer needs a question."
+    elif step.get("question") and not has_answer:
+        yield "/question", "A question needs a check of its answer."
 
 
-def _version(value: Any) -> Iterator[LessonProblem]:
-    if value != VERSION or isinstance(value, bool):
-        yield "", f"Must be {VERSION}."
-
-
-def _minutes(value: Any) -> Iterator[LessonProblem]:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MAX_MINUTES:
-        yield "", f"Must be an integer from 1 to {MAX_MINUTES}."
-
-
-def _slug(value: Any) -> Iterator[LessonProblem]:
-    if not isinstance(value, str) or not SLUG.fullmatch(value):
-        yield "", "Use ASCII letters, digits, hyphens and underscores, 1 to 60 characters."
-
-
-def _request(value: Any) -> Iterator[LessonProblem]:
-    if not isinstance(value, str):
-        yield "", "Must be the slug of a request of the collection."
-
-
-def _expectations(value: Any) -> Iterator[LessonProblem]:
-    for problem in check_schema(value):
-        yield problem.pointer, problem.message
-
-
-def _check(value: Any) -> Iterator[LessonProblem]:
-    yield from _members(value, _CHECK)
-    if not isinstance(value, dict):
-        return
-    if not any(value.get(name) for name in ("request", "run", "answer")):
+def _check(check: Mapping[str, Any]) -> Iterator[Finding]:
+    expected = ("request", "run", "answer")
+    for name in expected:
+        for problem in check_schema(check[name]) if name in check else ():
+            yield f"/{name}{problem.pointer}", problem.message
+    if not any(map(check.get, expected)):
         yield "", "A check needs expectations in request, run or answer."
-    elif value.get("answer") and (value.get("request") or value.get("run")):
+    elif check.get("answer") and (check.get("request") or check.get("run")):
         yield "", "A check of an answer cannot also check a request or a run."
     for name in ("request", "answer"):
-        expectations = value.get(name)
-        for number, each in enumerate(expectations if isinstance(expectations, list) else ()):
+        for number, each in enumerate(lenient.items(check.get(name))):
             if not isinstance(each, dict):
                 continue
             if each.get("type") != "json":
@@ -207,18 +170,15 @@ _PATHS: Mapping[str, Callable[[str], str]] = {
 }
 
 
-def _look(value: Any) -> Iterator[LessonProblem]:
-    yield from _members(value, _LOOK, required=("label", "tab"))
-    if not isinstance(value, dict) or not isinstance(value.get("tab"), str):
-        return
-    tab, place = value["tab"], value.get("place", "")
-    if tab not in TABS:
+def _link(link: Mapping[str, Any]) -> Iterator[Finding]:
+    tab, place = link.get("tab"), link.get("place", "")
+    if isinstance(tab, str) and tab not in TABS:
         yield "/tab", f"There is no tab “{tab[:60]}”. Tabs: {', '.join(TABS)}."
-    elif isinstance(place, str) and place:
+    elif isinstance(tab, str) and isinstance(place, str) and place:
         yield from _place(TABS[tab], place)
 
 
-def _place(kind: str, place: str) -> Iterator[LessonProblem]:
+def _place(kind: str, place: str) -> Iterator[Finding]:
     if not kind:
         yield "/place", "This tab has no places. Remove the member."
     elif kind == "pointer" and not place.startswith("/"):
@@ -227,66 +187,3 @@ def _place(kind: str, place: str) -> Iterator[LessonProblem]:
         yield "/place", f"Must be the type of an event: {', '.join(EVENT_LABELS)}."
     elif kind == "frame" and place not in FRAMES:
         yield "/place", f"Must be the type of a frame: {', '.join(FRAMES)}."
-
-
-def _solution(value: Any) -> Iterator[LessonProblem]:
-    yield from _members(value, _SOLUTION)
-    if isinstance(value, dict) and not any(value.values()):
-        yield "", "A solution needs a text, a request or an answer."
-
-
-def _step(value: Any) -> Iterator[LessonProblem]:
-    yield from _members(value, _STEP, required=("slug", "title", "text"))
-    check = value.get("check") if isinstance(value, dict) else None
-    if not isinstance(value, dict):
-        return
-    has_answer = isinstance(check, dict) and bool(check.get("answer"))
-    if has_answer and not value.get("question"):
-        yield "/question", "A check of an answer needs a question."
-    elif value.get("question") and not has_answer:
-        yield "/question", "A question needs a check of its answer."
-
-
-def _steps(value: Any) -> Iterator[LessonProblem]:
-    yield from _list(MAX_STEPS, _step)(value)
-    if not isinstance(value, list) or len(value) > MAX_STEPS:
-        return
-    if not value:
-        yield "", "A lesson needs at least one step."
-    slugs: set[str] = set()
-    for number, step in enumerate(value):
-        slug = step.get("slug") if isinstance(step, dict) else None
-        if isinstance(slug, str) and slug in slugs:
-            yield f"/{number}/slug", f"Duplicate slug: an earlier step also uses “{slug[:60]}”."
-        elif isinstance(slug, str):
-            slugs.add(slug)
-
-
-_LOOK: Mapping[str, Check] = {
-    "label": _text(MAX_TITLE, empty=False),
-    "tab": _text(MAX_TITLE),
-    "place": _text(MAX_TITLE),
-}
-_CHECK: Mapping[str, Check] = {
-    "request": _expectations,
-    "run": _expectations,
-    "answer": _expectations,
-    "missing": _text(1_000),
-}
-_SOLUTION: Mapping[str, Check] = {
-    "text": _text(MAX_TEXT),
-    "request": _request,
-    "answer": _text(1_000),
-}
-_STEP: Mapping[str, Check] = {
-    "slug": _slug,
-    "title": _text(MAX_TITLE, empty=False),
-    "text": _text(MAX_TEXT),
-    "request": _request,
-    "look": _list(MAX_LINKS, _look),
-    "question": _text(1_000),
-    "check": _check,
-    "hints": _list(MAX_HINTS, _text(MAX_TEXT, empty=False)),
-    "solution": _solution,
-}
-_LESSON: Mapping[str, Check] = {"version": _version, "minutes": _minutes, "steps": _steps}

@@ -18,9 +18,9 @@ from playground.base.fields import parse_json_value
 from playground.collections import ordering
 from playground.collections.saved_requests import LAST_COLLECTION_KEY
 from playground.collections.views import MarkdownField
-from playground.lesson_format import LessonStep, lesson_problems
-from playground.lesson_format.lesson import suggested_check
-from playground.lesson_format.validation import LessonProblem
+from playground.lesson_format.lesson import LessonStep, suggested_check
+from playground.lesson_format.schema_errors import Finding
+from playground.lesson_format.validation import lesson_problems
 from playground.lessons.pane import expectation_examples, tabs_and_places
 from playground.lessons.views import get_lesson, open_workbench
 from playground.models import Collection, Run, RunSource
@@ -147,7 +147,7 @@ def _suggest(request: HttpRequest, collection: Collection, step: dict[str, Any])
 
 
 def _list(
-    request: HttpRequest, collection: Collection, problems: Sequence[LessonProblem] = ()
+    request: HttpRequest, collection: Collection, problems: Sequence[Finding] = ()
 ) -> HttpResponse:
     deleted = request.session.get(DELETED)
     context = {
@@ -192,7 +192,7 @@ def _requests(collection: Collection) -> list[tuple[str, str]]:
     return [(each.slug, each.name) for each in requests_in_order(collection)]
 
 
-def _save(collection: Collection, steps: Steps) -> list[LessonProblem]:
+def _save(collection: Collection, steps: Steps) -> list[Finding]:
     """Store the steps of a lesson; return the problems for which nothing was stored."""
     changed = {**(collection.lesson or {}), "steps": steps}
     problems = list(lesson_problems(changed))

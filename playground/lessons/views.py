@@ -19,8 +19,7 @@ from playground.collections import files, ordering
 from playground.collections.fixture import FixtureError
 from playground.collections.importer import import_fixture
 from playground.composer.views import prepare_form
-from playground.lesson_format import LessonStep, Subject, evaluate_check
-from playground.lesson_format.lesson import VERSION
+from playground.lesson_format.lesson import VERSION, LessonStep, Subject, evaluate_check
 from playground.lessons.pane import (
     LessonPane,
     check_rows,

@@ -10,7 +10,7 @@ from django.db import models, transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from playground.lesson_format import Lesson, LessonStep
+from playground.lesson_format.lesson import Lesson, LessonStep
 from playground.models.collections import Collection
 from playground.models.columns import OBJECT, JSONTextField
 from playground.models.rows import Owner, UntrashedManager

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from playground.collections.fixture_parser import parse_fixture
-from playground.lesson_format import Lesson, LessonStep
+from playground.lesson_format.lesson import Lesson, LessonStep
 from tests.browser.axe import findings
 from tests.browser.client import client_of
 from tests.browser.workbench import Workbench

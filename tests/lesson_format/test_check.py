@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from playground.expectations import RunFacts
-from playground.lesson_format import StepCheck, Subject, evaluate_check
+from playground.lesson_format.lesson import StepCheck, Subject, evaluate_check
 
 SITE = {"type": "json", "path": "$.document.query.site", "exists": True}
 ANSWER = {"type": "outcome", "equals": "answer"}

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.lesson_format import Lesson, lesson_problems, requests_of, with_requests
-from playground.lesson_format.validation import TABS
+from playground.lesson_format.lesson import Lesson
+from playground.lesson_format.validation import TABS, lesson_problems, requests_of, with_requests
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -89,6 +89,14 @@ def test_a_valid_lesson_has_no_problems(value: Any) -> None:
 def test_problems_have_a_location(value: Any, pointer: str, words: str) -> None:
     found = [message for at, message in lesson_problems(value) if at.startswith(pointer)]
     assert any(words in message for message in found), list(lesson_problems(value))
+
+
+@pytest.mark.timeout(10)
+def test_problems_of_a_huge_lesson_are_found_at_once() -> None:
+    """Of 200,000 steps not each is described."""
+    found = list(lesson_problems({"version": 1, "steps": [{}] * 200_000}))
+    assert found[0] == ("/steps", "Too many: 200,000. The limit is 100.")
+    assert len(found) < 1_000
 
 
 def test_a_slug_names_one_step() -> None:
