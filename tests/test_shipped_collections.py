@@ -24,6 +24,7 @@ from tests.support.playground_server import PlaygroundServer
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "tests" / "examples"
 SLUGS = ("misbehaving", "specification-examples", "tour")
+LESSONS = tuple(name.removesuffix(".json") for name in files.LESSON_FILES)
 
 
 def text_of(slug: str) -> str:
@@ -38,17 +39,21 @@ def requests(slug: str) -> list[Mapping[str, Any]]:
     return list(shipped(slug).requests.values())
 
 
+@pytest.mark.parametrize("slug", [*SLUGS, *LESSONS])
+def test_each_file_is_as_an_export_would_write_it(slug: str) -> None:
+    assert fixture_text(shipped(slug)) == text_of(slug)
+
+
+@pytest.mark.parametrize("slug", [*SLUGS, *LESSONS])
+def test_each_file_goes_to_agents_that_ship(slug: str) -> None:
+    known = {each["fields"]["slug"] for each in json.loads(text_of("agents"))}
+    assert {request["agent"] for request in requests(slug)} <= known
+
+
 @pytest.mark.parametrize("slug", SLUGS)
 class TestEachFile:
-    def test_is_as_an_export_would_write_it(self, slug: str) -> None:
-        assert fixture_text(shipped(slug)) == text_of(slug)
-
     def test_expects_something_of_every_request(self, slug: str) -> None:
         assert all(request["expectations"] for request in requests(slug))
-
-    def test_goes_to_agents_that_ship(self, slug: str) -> None:
-        known = {each["fields"]["slug"] for each in json.loads(text_of("agents"))}
-        assert {request["agent"] for request in requests(slug)} <= known
 
     def test_holds_replies_that_can_be_opened(self, slug: str) -> None:
         replies = [request["reply"] for request in requests(slug) if request["reply"]]
@@ -188,5 +193,4 @@ def test_against_a_broken_agent_the_report_says_which(samples: str, tmp_path: Pa
 
 
 def test_every_collection_in_the_repository_is_known_as_shipped() -> None:
-    lessons = {name.removesuffix(".json") for name in files.LESSON_FILES}
-    assert files.shipped_slugs() == frozenset(SLUGS) | lessons
+    assert files.shipped_slugs() == frozenset(SLUGS + LESSONS)

@@ -13,7 +13,6 @@ import httpx
 import pytest
 
 from playground.collections.files import LESSON_FILES
-from playground.collections.fixture import fixture_text
 from playground.collections.fixture_parser import parse_fixture
 from playground.lesson_format.lesson import Lesson, LessonStep, evaluate_check
 from playground.ui.markdown import plain
@@ -138,10 +137,6 @@ WRONG_MESSAGE = {"input": [_HELLO], "stream": True}
 
 
 class TestEachFile:
-    @pytest.mark.parametrize("slug", SLUGS)
-    def test_is_as_an_export_would_write_it(self, slug: str) -> None:
-        assert fixture_text(parse_fixture(text_of(slug))) == text_of(slug)
-
     @pytest.mark.parametrize(("slug", "name"), STEPS)
     def test_each_step_has_a_check_two_hints_and_a_solution(self, slug: str, name: str) -> None:
         step = lesson_of(slug).step(name)
@@ -158,18 +153,13 @@ class TestEachFile:
         assert 4 <= len(lesson_of(slug).steps) <= 8
 
     @pytest.mark.parametrize("slug", SLUGS)
-    def test_goes_to_agents_that_ship(self, slug: str) -> None:
-        agents = {each["fields"]["slug"] for each in json.loads(text_of("agents"))}
-        requests = parse_fixture(text_of(slug)).requests.values()
-        assert {request["agent"] for request in requests} <= agents
-        assert all(not each["address"] or each["address"][0] == "/" for each in requests)
-
-    @pytest.mark.parametrize("slug", SLUGS)
     def test_needs_no_network(self, slug: str) -> None:
         links = re.findall(
             r"\]\((.*?)\)", " ".join(plain(s.text, 9999) for s in lesson_of(slug).steps)
         )
         assert not links
+        requests = parse_fixture(text_of(slug)).requests.values()
+        assert all(each["address"][:1] in ("", "/") for each in requests)
 
 
 @pytest.fixture(scope="module")

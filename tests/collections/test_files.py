@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,36 @@ from playground.collections.importer import ImportPlan
 from playground.models import Collection, SavedRequest, SkippedCollection
 from playground.models.collections import purge_trash
 from playground.server import startup
-from tests.collections.conftest import Edit
 from tests.support import example_collections
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("directory"), pytest.mark.database]
+Edit = Callable[[str, str], None]
+
+
+@pytest.fixture
+def directory(settings: Any, tmp_path: Path) -> Path:
+    """Return the directory of collections' files, the test's only one."""
+    settings.FIXTURE_DIRS = [tmp_path]
+    settings.DEMO_ENABLED = False
+    return tmp_path
+
+
+@pytest.fixture
+def path(directory: Path) -> Path:
+    """Return the path of the collection “Soups”, which may not exist."""
+    return directory / "soups.json"
+
+
+@pytest.fixture
+def edit(path: Path) -> Edit:
+    """Return a function that replaces a text of the file."""
+
+    def replace(old: str, new: str) -> None:
+        text = path.read_text("utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), "utf-8")
+
+    return replace
 
 
 @pytest.fixture

@@ -100,19 +100,6 @@ def test_names_cannot_drive_a_terminal(tmp_path: Path) -> None:
     assert "\x1b" not in imported(str(path))
 
 
-@pytest.mark.parametrize(
-    ("data", "wanted"),
-    [(b"PK\x03\x04", "a zip archive"), (b"[{", "Line 1, column 3"), (b"\xff", "Byte 1")],
-    ids=["zip", "cut", "binary"],
-)
-def test_a_file_that_cannot_be_read(tmp_path: Path, data: bytes, wanted: str) -> None:
-    path = tmp_path / "a.json"
-    path.write_bytes(data)
-    error = refused("import_collection", str(path))
-    assert error.returncode == 1
-    assert wanted in str(error)
-
-
 def test_there_is_no_such_file_or_collection(tmp_path: Path) -> None:
     error = refused("import_collection", str(tmp_path / "missing.json"))
     assert error.returncode == 2

@@ -69,9 +69,6 @@ TAKEN: dict[str, tuple[str, dict[str, Any]]] = {
     "continued": (f"curl \\\n  {URL} \\\r\n  -d '{EGGS}'", {"document": QUERY}),
     "continued by nothing": (f"curl {URL} \\\n  -d '{EGGS}' \\\n", {"document": QUERY}),
     "comment": (f"curl {URL} -d '{EGGS}' # that is all", {"document": QUERY}),
-    "at in raw data": (
-        f"curl {URL} --data-raw '@{{}}' -d '{EGGS}'", {"refusals": ["x"]},
-    ),
     "double quotes": (
         f'curl {URL} -d "{{\\"query\\": {{\\"text\\": \\"a\\\\\\"b\\"}}}}"',
         {"document": {"query": {"text": 'a"b'}}},
@@ -181,7 +178,6 @@ TAKEN: dict[str, tuple[str, dict[str, Any]]] = {
         {"headers": [["X-Trace", "a: b"], ["X-Empty", ""]]},
     ),
 }  # fmt: skip
-del TAKEN["at in raw data"]
 
 
 @pytest.mark.parametrize("name", TAKEN)
@@ -199,6 +195,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a body from a file": (f"curl {URL} -d @request.json", "-d reads the body from the file"),
     "a body from a file, joined": (f"curl {URL} -d@request.json", "-d reads the body from"),
     "binary from a file": (f"curl {URL} --data-binary @r", "--data-binary reads the body"),
+    "at in raw data": (f"curl {URL} --data-raw @r", "not valid JSON: Line 1, column 1"),
     "binary from standard input": (f"curl {URL} --data-binary @-", "standard input"),
     "json from a file": (f"curl {URL} --json @r", "--json reads the body"),
     "encoded from a file": (f"curl {URL} --data-urlencode q@r", "reads the file r"),
