@@ -265,7 +265,6 @@ class MessagePrinter:
 
     @property
     def is_open(self) -> bool:
-        """Return whether the last line has not ended."""
         return self._position is not None
 
     def listen(self, events: Sequence[ev.Event]) -> None:
@@ -310,7 +309,6 @@ class MessagePrinter:
         yield from self.close()
 
     def close(self) -> Iterator[str]:
-        """End the open line, if there is one."""
         if self._position is not None:
             self._position = None
             yield "\n"
@@ -348,7 +346,6 @@ class MessagePrinter:
         return whole[len(before) :]
 
     def _part(self, ref: ev.EntryRef, key: tuple[int, str]) -> Iterator[str]:
-        """Print a content that is no text."""
         parts = self._pending[ref]
         value = join(parts.pop(key))
         if not parts:

@@ -103,18 +103,15 @@ class StepPage:
         return cls(SHOW_BAD if query.get("show") == SHOW_BAD else SHOW_ALL, page)
 
     def of_run(self, run: CollectionRun) -> QuerySet[Step]:
-        """Return the steps on all pages."""
         steps: QuerySet[Step] = run.steps.order_by("number")
         return steps.filter(verdict__in=BAD) if self.show == SHOW_BAD else steps
 
     def verdicts(self, run: CollectionRun) -> dict[int, str]:
-        """Return the verdicts on this page by step number."""
         first = (self.page - 1) * PAGE
         steps = self.of_run(run).values_list("number", "verdict")
         return dict(steps[first : first + PAGE])
 
     def rows(self, run: CollectionRun, numbers: Iterable[int]) -> list[StepResult]:
-        """Return the results of steps by number, in order."""
         found = _stored(run).filter(number__in=list(numbers))
         return [result_of(step, step.run) for step in found]
 

@@ -49,7 +49,6 @@ class VerdictCounts:
     counts: Mapping[str, int]
 
     def of(self, *verdicts: str) -> int:
-        """Return the number of requests with one of these verdicts."""
         return sum(self.counts.get(verdict, 0) for verdict in verdicts)
 
     @property
@@ -215,7 +214,6 @@ class CollectionRunReport:
 
     @cached_property
     def checks(self) -> int:
-        """Return the number of checks of all steps."""
         return sum(len(step.checks) for step in self.steps)
 
     @cached_property
@@ -246,7 +244,6 @@ class CollectionRunReport:
 
     @cached_property
     def has_iterations(self) -> bool:
-        """Return whether there is more than one iteration."""
         return any(step.iteration > 1 for step in self.steps)
 
     def by_folder(self) -> list[tuple[str, list[StepResult]]]:

@@ -160,7 +160,6 @@ def _run(request: HttpRequest, pk: str) -> CollectionRun:
 
 @require_POST
 async def cancellation(request: HttpRequest, pk: str) -> HttpResponse:
-    """Cancel a run."""
     found = await sync_to_async(_run)(request, pk)
     await runner.cancel(found)
     if is_htmx(request):
@@ -170,7 +169,6 @@ async def cancellation(request: HttpRequest, pk: str) -> HttpResponse:
 
 @require_safe
 def report(request: HttpRequest, pk: str, kind: str) -> HttpResponse:
-    """Download a report on a run."""
     if kind not in FORMATS:
         raise Http404
     found = _run(request, pk)
@@ -267,7 +265,6 @@ class CollectionRunForm(forms.Form):
             raise forms.ValidationError(str(error)) from None
 
     def clean_environment(self) -> Environment | None:
-        """Return the selected environment, None for none."""
         return self._environments.get(self.cleaned_data["environment"])
 
     def clean_agent(self) -> Agent | None:

@@ -106,7 +106,6 @@ class FileStatus:
 
     @property
     def name(self) -> str:
-        """Return the file's name with its directory's."""
         return f"{self.path.parent.name}/{self.path.name}"
 
     @property
@@ -347,7 +346,6 @@ def _import(plan: ImportPlan) -> Collection:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Replace a file atomically."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -169,7 +169,6 @@ class SlugAllocator:
         return self.free(name)
 
     def free(self, name: str) -> str:
-        """Return a slug made from a name."""
         base = slugify(name)[:110].strip("-") or self._fallback
         slug, number = base, self._numbers.get(base, 2)
         while slug in self._used:

@@ -87,7 +87,6 @@ class FieldDifference:
 
     @property
     def more(self) -> int:
-        """Return the number of lines that are not shown."""
         return max(0, len(self._all_lines) - MAX_SHOWN)
 
     @cached_property
@@ -130,7 +129,6 @@ class ChangeGroup:
 
     @property
     def more(self) -> int:
-        """Return the number of changes that are not listed."""
         return max(0, len(self.changes) - MAX_LISTED)
 
     @property
@@ -148,7 +146,6 @@ class Changes(list[ItemChange]):
 
     @property
     def groups(self) -> list[ChangeGroup]:
-        """Return the groups that are not empty."""
         groups = (
             ChangeGroup(*row, [change for change in self if change.status == row[0]])
             for row in _GROUPS

@@ -35,7 +35,6 @@ class RequestRow:
 
     @property
     def protocol_label(self) -> str:
-        """Return protocol, version and binding as text."""
         saved = self.saved
         label = f"{saved.get_protocol_display()} {saved.version}"
         over_mcp = saved.binding == Agent.Binding.MCP
@@ -62,7 +61,6 @@ class FolderGroup:
 
     @property
     def remaining(self) -> int:
-        """Return the number of requests on later pages."""
         return self.count - (self.next_offset or 0)
 
 

@@ -155,7 +155,6 @@ class _SearchWords:
 
 
 def _excerpt(text: str, at: int) -> str:
-    """Return an excerpt around a position of a text, on one line."""
     start = max(0, at - BEFORE)
     piece = _SPACES.sub(" ", text[start : start + EXCERPT])
     return f"{'…' if start else ''}{piece}{'…' if start + EXCERPT < len(text) else ''}"

@@ -168,7 +168,6 @@ def undo_url(part: Part) -> str:
 
 @require_POST
 def undo(request: HttpRequest, model: str, key: int) -> HttpResponse:
-    """Restore what was deleted."""
     owned = Collection.with_trashed.owned_by(request.user)
     part = get_object_or_404(restorable(owned).get(model, owned.none()), pk=key)
     try:

@@ -50,7 +50,6 @@ class MarkdownField(forms.CharField):
         super().__init__(**{**kwargs, "required": False, "widget": forms.Textarea})
 
     def to_python(self, value: Any) -> str:
-        """Return the text with LF as line ending."""
         text = str(super().to_python(value))
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -124,7 +123,6 @@ def list_context(request: HttpRequest) -> dict[str, Any]:
 
 @require_safe
 def new(request: HttpRequest) -> HttpResponse:
-    """Show the form of a new collection."""
     return _form(request, _form_of(request, Collection()))
 
 
@@ -249,7 +247,6 @@ def _row(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
 
 
 def _added(request: HttpRequest, folder: Folder) -> HttpResponse:
-    """Render a new folder with its requests."""
     if not is_htmx(request):
         url = f"{folder.collection.get_absolute_url()}#folder-{folder.slug}"
         return redirect_with_note(request, url)
@@ -259,7 +256,6 @@ def _added(request: HttpRequest, folder: Folder) -> HttpResponse:
 
 @require_POST
 def move_collection(request: HttpRequest, slug: str) -> HttpResponse:
-    """Move the collection among those of the user."""
     found = get_collection(request, slug)
     form = PositionForm(request.POST)
     if form.is_valid():

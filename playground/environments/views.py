@@ -244,7 +244,6 @@ class EnvironmentForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ["name"]
 
     def clean_name(self) -> str:
-        """Return the name, unique among the owner's environments."""
         name: str = self.cleaned_data["name"].strip()
         others = Environment.objects.filter(owner=self.instance.owner_id, name__iexact=name)
         if others.exclude(pk=self.instance.pk).exists():
@@ -282,7 +281,6 @@ class VariableForm(forms.ModelForm):  # type: ignore[type-arg]
         return bool(self._stored)
 
     def clean_name(self) -> str:
-        """Return a name that is valid in `{{ }}`."""
         name: str = self.cleaned_data["name"].strip()
         if not is_name(name):
             raise ValidationError("Use at most 80 letters, digits, “_”, “-” and “.”.")
@@ -396,7 +394,6 @@ class _UniqueNamesFormSet(forms.BaseInlineFormSet):  # type: ignore[type-arg]
     """A formset without duplicate names."""
 
     def clean(self) -> None:
-        """Add an error to each row whose name is a duplicate."""
         super().clean()
         seen: set[str] = set()
         for form in self.forms:

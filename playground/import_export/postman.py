@@ -350,7 +350,6 @@ def _join(value: Any, sign: str) -> str:
 
 
 def _headers(value: Any) -> list[tuple[str, str]]:
-    """Return the enabled headers."""
     if isinstance(value, str):
         lines = (line.partition(":") for line in value.splitlines())
         return [(name.strip(), text.strip()) for name, _, text in lines if name.strip()]

@@ -253,7 +253,6 @@ class SourceLanguage:
     indent: int
 
     def text(self, text: Text) -> str:
-        """Return a text as an expression, concatenated if it has secrets."""
         parts = [
             self.variable.format(part.variable)
             if isinstance(part, SecretPlaceholder)

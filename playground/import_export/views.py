@@ -211,14 +211,12 @@ def collection_export(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def collection_postman(request: HttpRequest, slug: str) -> HttpResponse:
-    """Download the collection as a Postman Collection 2.1."""
     found = get_collection(request, slug)
     return _download(to_postman(fixture_of(found)), f"{found.slug}.postman_collection.json")
 
 
 @require_safe
 def run_har(request: HttpRequest, pk: str) -> HttpResponse:
-    """Download a run as a HAR file."""
     run = get_run(request, pk)
     return _download(to_har(run), f"run-{run.pk}.har")
 

@@ -246,7 +246,6 @@ def _result(checks: list[Check]) -> CheckResult:
 
 
 def _facts_of(document: Any) -> RunFacts:
-    """Return facts that consist of a document."""
     return RunFacts(state="completed", outcome="none", document=document)
 
 

@@ -87,7 +87,6 @@ class LessonPane:
 
     @property
     def number(self) -> int:
-        """Return the number of the step, from 1."""
         return self.progress.lesson.number_of(self.step) if self.step else 0
 
     @property
@@ -222,7 +221,6 @@ def _check_row(check: Check) -> CheckRow:
 
 
 def lessons_of(user: User | AnonymousUser) -> QuerySet[Collection]:
-    """Return the lessons of a user, in order."""
     found: QuerySet[Collection] = Collection.objects.owned_by(user).filter(lesson__isnull=False)
     return found
 

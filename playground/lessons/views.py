@@ -131,14 +131,12 @@ def open_workbench(request: HttpRequest, progress: LessonProgress) -> HttpRespon
 
 @require_POST
 def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
-    """Show a step of a lesson in the pane."""
     progress, _ = _open(request, slug, step)
     return _part(request, "lessons/pane.html", LessonPane(progress, request.user), oob=False)
 
 
 @require_POST
 def hints(request: HttpRequest, slug: str, step: str) -> HttpResponse:
-    """Show the next hint of a step."""
     progress, found = _open(request, slug, step)
     progress.show_hint(found)
     return _part(request, "lessons/pane.html#help", LessonPane(progress, request.user))
@@ -146,7 +144,6 @@ def hints(request: HttpRequest, slug: str, step: str) -> HttpResponse:
 
 @require_POST
 def solution(request: HttpRequest, slug: str, step: str) -> HttpResponse:
-    """Show the solution of a step."""
     progress, found = _open(request, slug, step)
     progress.show_solution(found)
     return _part(request, "lessons/pane.html#help", LessonPane(progress, request.user))
@@ -196,7 +193,6 @@ def _step(request: HttpRequest, slug: str, step: str) -> tuple[LessonProgress, L
 
 
 def _open(request: HttpRequest, slug: str, step: str) -> tuple[LessonProgress, LessonStep]:
-    """Open a lesson at a step. Raises `Http404`."""
     progress, found = _step(request, slug, step)
     progress.open(found)
     return progress, found

@@ -97,7 +97,6 @@ def shares(request: HttpRequest) -> HttpResponse:
 @require_safe
 @ensure_csrf_cookie
 def new(request: HttpRequest) -> HttpResponse:
-    """Show what would be shared, and the form."""
     shared = _shared_object(request, request.GET)
     return render(request, "shares/new.html", {"form": ShareForm(), "thing": shared})
 

@@ -100,7 +100,6 @@ class CollectionRunPlan:
 
     @property
     def steps(self) -> list[Step]:
-        """The rows of all steps, in order."""
         return [planned.step for unit in self.units for planned in unit]
 
 

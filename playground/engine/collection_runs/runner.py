@@ -284,7 +284,6 @@ class StepWriter:
         self._wake = asyncio.Event()
 
     def add(self, step: Step) -> None:
-        """Queue the step for the next transaction."""
         self._changed[step.number] = step
         self._wake.set()
 
