@@ -27,7 +27,7 @@ from playground.collections.fixture import (
     SlugAllocator,
     fixture_text,
 )
-from playground.collections.fixture_validation import validate_field
+from playground.collections.fixture_parser import validate_field
 from playground.models.collections import RESERVED, STEP
 from playground.models.columns import storable
 from playground.protocols import headers as header_rules

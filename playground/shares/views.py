@@ -25,7 +25,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from playground.base.credentials import clean_url_template
 from playground.base.fields import int_param
 from playground.collections.fixture import Fixture, FixtureError, fixture_of, fixture_text
-from playground.collections.fixture_validation import expectation_errors
+from playground.collections.fixture_parser import expectation_errors
 from playground.collections.importer import apply_import, plan_import
 from playground.collections.recordings import frame_to_json, frames_of, validate_recording
 from playground.composer.deep_links import workbench_link

@@ -262,7 +262,7 @@ class TestLimits:
     def test_the_limits_of_forms_and_files_fit(self, owner: User) -> None:
         """What a form or a file may have is not refused because of its size."""
         from playground.collections.fixture import MAX_TEXT
-        from playground.collections.fixture_validation import MAX_DOCUMENT
+        from playground.collections.fixture_parser import MAX_DOCUMENT
         from playground.collections.recordings import MAX_BYTES
         from playground.environments.views import MAX_VALUE
         from playground.lesson_format.validation import MAX_LESSON
