@@ -96,6 +96,8 @@ def test_choices_and_limits_are_those_of_the_models() -> None:
         (REQUEST, {"agent": "a b"}, "/agent", SLUG),
         (REQUEST, {"agent": "x" * 91}, "/agent", "Too long: 91 characters. The limit is 90."),
         (REQUEST, {"address": None}, "/address", "Must be a string, not null."),
+        (REQUEST, {"address": "x" * 2001}, "/address", LONG.format(2001, 2000)),
+        (REQUEST, {"colour": "red"}, "/colour", "Unknown field of a request."),
         (REQUEST, {"protocol": "x"}, "/protocol", f"Must be one of {PROTOCOLS}."),
         (REQUEST, {"protocol": {}}, "/protocol", f"Must be one of {PROTOCOLS}."),
         (REQUEST, {"binding": None}, "/binding", "Must be one of http, mcp."),

@@ -75,6 +75,7 @@ def test_a_promise_is_followed_in_the_session_of_its_request() -> None:
         "notifications/initialized", "tools/list", "tools/call", "tools/list", "tools/call",
         "DELETE",
     ]  # fmt: skip
+    assert not McpSession.objects.exists()
 
 
 def test_both_sides_of_a_twin_end_theirs() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import Field
 
-from playground.models import Agent, McpSession, Run
+from playground.models import Agent
 from tests.support import mcp_servers
 from tests.support.commands import Result, run_command
 from tests.support.mcp_servers import Recipes, Wishes, serving
@@ -120,11 +120,3 @@ class TestVersionOfMcp:
         with serving(Recipes()) as url:
             done = send(url, "--tool", "break")
         assert "Error executing tool break" in done.stdout
-
-    def test_the_session_of_a_command_is_ended(self) -> None:
-        with serving(Recipes(), generation="initialize") as url:
-            done = send(url)
-        assert done.returncode == 0
-        assert not McpSession.objects.exists()
-        run = Run.objects.get()
-        assert run.conversation_id

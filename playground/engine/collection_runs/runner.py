@@ -321,17 +321,12 @@ def _store_all(key: UUID, rows: list[tuple[int, Row]]) -> None:
     except UNAVAILABLE:
         raise  # All of them are retried.
     except Exception:
-        logger.exception("Storing %d steps failed; each is stored by itself", len(rows))
-        for pk, columns in rows:
-            _store_one(key, pk, columns)
-
-
-def _store_one(key: UUID, pk: int, columns: Row) -> None:
-    try:
-        _store(key, [(pk, columns)])
-    except UNAVAILABLE:
-        raise
-    except Exception:
+        if len(rows) > 1:
+            logger.exception("Storing %d steps failed; each is stored by itself", len(rows))
+            for row in rows:
+                _store_all(key, [row])
+            return
+        ((pk, columns),) = rows
         logger.exception("Storing step %s failed; only its verdict is stored", pk)
         _store(key, [(pk, columns | {"checks": [], "reason": NOT_STORED})])
 
