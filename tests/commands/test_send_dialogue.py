@@ -1,4 +1,4 @@
-"""`send` beyond one request: promises, answers, conversations, findings."""
+"""`send` beyond one request: promises, answers, conversations, findings, and stops in between."""
 
 from __future__ import annotations
 
@@ -13,11 +13,16 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from asgiref.sync import sync_to_async
 
-from playground.engine import promise_polling, promises
+from playground.cli.dialogue import Dialogue, SendOptions
+from playground.cli.output import Printer
+from playground.engine import promise_polling, promises, runs, tasks
+from playground.engine.request import request_to
+from playground.models import Agent, Run
 from tests.support.commands import Result, run_command
 from tests.support.playground_server import ROOT, PlaygroundServer
-from tests.support.servers import Step, reply, serve, serving
+from tests.support.servers import HOLD, Step, reply, serve, serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -320,3 +325,49 @@ async def test_ctrl_c_ends_following(tmp_path: Path) -> None:
         _, err = await asyncio.to_thread(process.communicate)
     assert process.returncode == 3
     assert "Traceback" not in err
+
+
+@pytest.fixture
+def dialogue(transactional_db: None) -> Callable[..., Dialogue]:
+    """Return a factory of dialogues with a saved agent, in this process: (address, options)."""
+
+    def talk_to(url: str, **options: Any) -> Dialogue:
+        agent = Agent.objects.create(name="scripted", url=url)
+        prepared = request_to(agent, {"query": {"text": "soup"}})
+        return Dialogue(prepared, Printer(as_json=True), SendOptions(**options))
+
+    return talk_to
+
+
+async def test_stopped_before_the_first_check(
+    dialogue: Callable[..., Dialogue], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send = tasks.send_here
+
+    async def stopped(*arguments: Any, **options: Any) -> None:
+        await send(*arguments, **options)
+        held.stop()
+
+    monkeypatch.setattr(tasks, "send_here", stopped)
+    async with serve(PROMISE) as server:
+        held = await sync_to_async(dialogue)(server.url, poll_promises=True)
+        await held.run()
+    assert (len(held.runs), held.last.outcome, held.timed_out) == (1, "promise", True)
+
+
+async def test_stopped_while_the_run_was_recorded(
+    dialogue: Callable[..., Dialogue], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = runs.create_run
+
+    def stopped(*arguments: Any) -> Run:
+        run = record(*arguments)
+        held.stop()
+        return run
+
+    monkeypatch.setattr("playground.cli.dialogue.create_run", stopped)
+    async with serve(HOLD) as server:
+        held = await sync_to_async(dialogue)(server.url)
+        async with asyncio.timeout(20):
+            await held.run()
+    assert held.last.state == "cancelled"
