@@ -96,7 +96,6 @@ class Notifier:
                 start_task(self._update_membership(), "notifications-membership")
 
     def has_subscribers(self, group: str) -> bool:
-        """Return whether this process has a subscriber of the group."""
         return group in self._subscribers
 
     def notify(self, groups: Sequence[str], stored: Stored | None = None) -> None:

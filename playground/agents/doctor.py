@@ -209,7 +209,6 @@ async def diagnose(
 
 
 async def _frames(call: HttpCall, seconds: float, secrets: list[str]) -> list[Frame]:
-    """Return the frames of one call, within `seconds`."""
     bounds = {
         "max_bytes": MAX_BYTES,
         "max_frames": MAX_FRAMES,

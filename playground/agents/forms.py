@@ -93,7 +93,6 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         self._opened_with = self.instance.handshake_key
 
     def clean_url(self) -> str:
-        """Return the URL, to which a request can be sent."""
         url: str = self.cleaned_data["url"].strip()
         if refusal := check_url(url):
             raise forms.ValidationError(refusal)
@@ -117,7 +116,6 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         return self.cleaned_data["own_ids"] or str(self.instance.own_ids)
 
     def clean_version(self) -> str:
-        """Return the version, which has to be one of the protocol, if there is one."""
         version: str = self.cleaned_data["version"]
         protocol = self.cleaned_data.get("protocol", "")
         known = {each.name: each.label for each in registry.spec(protocol).versions}
@@ -126,7 +124,6 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         return version
 
     def clean_auth_header(self) -> str:
-        """Return the name of the header that carries the API key."""
         name: str = self.cleaned_data["auth_header"].strip()
         if name:
             check_header(name, "")
@@ -157,7 +154,6 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         return _without_masks(pairs, stored)
 
     def _refuse_other_origin(self, subject: str, credential: str) -> None:
-        """Raise `ValidationError` when the URL has another origin than the stored one."""
         if not self.instance.pk or not (url := self.cleaned_data.get("url")):
             return
         if not same_origin(self.instance.url, url):
@@ -187,7 +183,6 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 def _is_masked(name: str, value: str) -> bool:
-    """Return whether a header's value is the mask of a stored credential."""
     return value == MASK and is_credential(name)
 
 

@@ -83,7 +83,6 @@ class PerLoop(Generic[T]):
         self._objects: dict[asyncio.AbstractEventLoop, T] = {}
 
     def __call__(self) -> T:
-        """Return the object of the running event loop."""
         loop = asyncio.get_running_loop()
         if loop not in self._objects:
             self._objects = {
@@ -173,7 +172,6 @@ class Loop(SingleTask[None]):
         self.seconds, self._once, self._goes_on = seconds, work, goes_on
 
     async def do(self) -> None:
-        """Do the work once; log an error."""
         with log_errors(self._name, logging.ERROR):
             await self._once()
 

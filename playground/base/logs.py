@@ -47,7 +47,6 @@ class TextFormatter(logging.Formatter):
         super().__init__("{asctime} {levelname} {name}: {context}{message}", style="{")
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line, with the beginning of each id before the message."""
         record.context = "".join(
             f"[{name.replace('_', ' ')} {value[:_SHORT]}] "
             for name, value in _context.get().items()
@@ -63,7 +62,6 @@ class JSONFormatter(logging.Formatter):
         self._process = process_kind(sys.argv)
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line; it has the ids of what the code works for, and of an exception."""
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         found: dict[str, Any] = {
             "time": at.replace("+00:00", "Z"),

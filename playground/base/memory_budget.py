@@ -35,12 +35,10 @@ class RunMemory:
         self.held = 0
 
     def add(self, size: int) -> None:
-        """Note that `size` bytes were received."""
         self.held += size
         _total().held += size
 
     def release(self, size: int) -> None:
-        """Note that `size` bytes were stored or dropped."""
         self.add(-size)
         _total().fell.set()
 

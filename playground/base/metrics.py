@@ -89,7 +89,6 @@ database_wait = Counter(
 
 
 def count_run(state: str, limit: str | None) -> None:
-    """Count a run that has ended in `state`, and the limit that has ended it, if one has."""
     _runs_ended.labels(state).inc()
     if limit:
         _limits_exceeded.labels(limit).inc()

@@ -45,7 +45,6 @@ def private_files(directory: Path, database: Path | None) -> list[Path]:
 
 
 def is_private(path: Path) -> bool:
-    """Return whether only the owner of a file can read and write it."""
     return os.name != "posix" or not path.stat().st_mode & 0o077
 
 

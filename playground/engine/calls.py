@@ -39,7 +39,6 @@ Clock = Callable[[], int]
 
 
 def start_clock() -> Clock:
-    """Return a clock that counts the microseconds from now on."""
     start = time.perf_counter_ns()
     return lambda: (time.perf_counter_ns() - start) // 1000
 

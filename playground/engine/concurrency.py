@@ -77,7 +77,6 @@ class ConcurrencyLimit:
 async def _first_of(
     future: asyncio.Future[Any], event: asyncio.Event, seconds: float | None
 ) -> None:
-    """Wait for either, at most for `seconds`."""
     other: asyncio.Future[Any] = asyncio.ensure_future(event.wait())
     try:
         await asyncio.wait({future, other}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)

@@ -95,7 +95,6 @@ class DrivenRecords:
                 await self._store()
 
     async def stop_requested(self) -> None:
-        """Stop the records for which that was requested."""
         with log_errors("Reading stop requests"):
             for model, drivers in tuple(self._drivers.items()):
                 requested = model.objects.unfinished().filter(stop_requested=True)

@@ -111,7 +111,6 @@ class VariableScope:
         return self.environment.slug if self.environment else ""
 
     def find(self, name: str) -> Value | None:
-        """Return the value of `name`, None without one."""
         row = self._known.get(name)
         is_secret = row is not None and row.kind == Variable.Kind.SECRET
         if name in self.values:
@@ -190,7 +189,6 @@ class _Preparation:
         self._substitution = Substitution(self._scope.find, moment=self._moment)
 
     def add_names(self) -> None:
-        """Add the names to the result, with their values."""
         used = dict.fromkeys((*self._substitution.used, *self._expectation_names))
         self.result.used = tuple(used)
         self.result.unresolved = tuple(self._substitution.unresolved)
@@ -247,7 +245,6 @@ class _Preparation:
         self._check(prepared)
 
     def _check(self, prepared: PreparedRequest) -> None:
-        """Add the problems of a request that has a call."""
         template = self._template
         if self._substitution.unresolved:
             self._add_missing_value_errors()
@@ -616,7 +613,6 @@ def _address_after(run: Run, agent: Agent) -> str:
 
 
 def available_bindings(agent: Agent) -> list[str]:
-    """Return the bindings that a request to `agent` can be sent over."""
     found = registry.spec(agent.protocol).bindings
     return [*found] if agent.binding in found else [agent.binding]
 

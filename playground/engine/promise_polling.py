@@ -175,7 +175,6 @@ def _update(
 
 
 async def poll_until_settled(pk: int, options: PollOptions = _NONE) -> PolledPromise:
-    """Poll one promise until it is settled, paused or timed out, and return it."""
     while True:
         promise: PolledPromise = await run_in_reader(
             PolledPromise.objects.select_related("final_run").get, pk=pk

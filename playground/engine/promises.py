@@ -77,7 +77,6 @@ class PromiseObserver:
                 self._promise, self._part = event, part
 
     async def complete(self, outcome: Outcome) -> None:
-        """Start polling if the run has completed with a promise."""
         if outcome is Outcome.PROMISE:
             await write_until_stored(self.start_polling)
 
@@ -107,7 +106,6 @@ class PromiseObserver:
 
 
 def is_below_promise_limit(run: Run) -> bool:
-    """Return whether one more promise of the run's owner may be polled."""
     polling = PolledPromise.objects.filter(status=PollingStatus.POLLING, run__owner=run.owner_id)
     return polling.count() < settings.RUN_LIMITS.max_promises
 
@@ -193,7 +191,6 @@ def apply_poll_result(promise: PolledPromise, result: PollResult) -> None:
 
 
 def _apply_pending(promise: PolledPromise, update: Promise, retry_after: float | None) -> None:
-    """Schedule the next poll of a promise that is still pending."""
     promise.status_message = ""
     if update.token and update.token != promise.token:
         promise.token = update.token

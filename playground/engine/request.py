@@ -218,7 +218,6 @@ class PreparedRequest:
         return sorted(filter(None, set(values)), key=len, reverse=True)
 
     def with_target(self, **changes: Any) -> PreparedRequest:
-        """Return a copy with these members of its target; the document is not changed."""
         return replace(self, target=replace(self.target, **changes))
 
     def with_change(self, change: Callable[[Any], Any]) -> PreparedRequest:
@@ -233,7 +232,6 @@ class PreparedRequest:
         return replace(self, request=request, document=document)
 
     def wire_url(self, url: str) -> str:
-        """Return a stored URL with the same secrets substituted."""
         return str(secret_substitution(self.secrets).url(url).wire) if self.secrets else url
 
     @property

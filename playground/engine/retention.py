@@ -77,7 +77,6 @@ class RetentionLimits:
 
     @classmethod
     def of(cls, owner: int | None) -> RetentionLimits:
-        """Return the limits that apply to an owner's runs."""
         return cls.set_by(owner).within_setting()
 
     @classmethod
@@ -86,7 +85,6 @@ class RetentionLimits:
         return cls(found.max_days, found.max_runs) if found else cls()
 
     def within_setting(self) -> RetentionLimits:
-        """Return these limits with at most the days of PLAYGROUND_RETENTION_DAYS."""
         days = [each for each in (self.max_days, settings.RETENTION_DAYS) if each]
         return replace(self, max_days=min(days, default=None))
 

@@ -47,7 +47,6 @@ def refuses_new_runs() -> bool:
 
 
 def check_accepting_runs() -> None:
-    """Raise `ShuttingDownError` if this process starts no new runs."""
     if refuses_new_runs():
         raise ShuttingDownError
 

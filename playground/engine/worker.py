@@ -65,7 +65,6 @@ class Worker:
             group.create_task(self._defer_lost_jobs())
 
     def stop(self) -> None:
-        """Take no more jobs."""
         self._stopping.set()
         for worker in self._workers:
             worker.shutdown_graceful_timeout = None  # The runs in progress get their time.

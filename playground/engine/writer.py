@@ -76,7 +76,6 @@ class PendingFlush:
 
     @property
     def first(self) -> int | None:
-        """Return the number of the first frame, None if there are only columns."""
         return self.parts[0].frames[0].seq if self.parts else None
 
     @property
@@ -135,7 +134,6 @@ class FrameWriter:
         self._cancel_timer()
 
     def number(self, frames: Sequence[Frame]) -> list[Frame]:
-        """Return the frames with the next numbers of the run."""
         first = self._last_seq + 1
         self._last_seq += len(frames)
         # Built anew: dataclasses.replace() costs four times as much, for every event.
@@ -235,7 +233,6 @@ class FrameWriter:
 
     @property
     def lost_frames(self) -> int:
-        """Return the number of frames that were numbered and cannot be stored."""
         return self._last_seq + 1 - self._first_lost if self._failure else 0
 
     def raise_failure(self) -> None:

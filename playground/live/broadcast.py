@@ -179,7 +179,6 @@ class RunFeed:
             self.close()
 
     def close(self) -> None:
-        """Unsubscribe, and remove the feed."""
         self._feeds.discard(self)
         self._take_stored()
         if self._pause:
@@ -390,7 +389,6 @@ class RunFeeds:
         return feed
 
     def discard(self, feed: RunFeed) -> None:
-        """Forget a feed without viewers."""
         self._feeds = {key: each for key, each in self._feeds.items() if each is not feed}
         self._poll_if_needed()
 

@@ -152,7 +152,6 @@ class Agent(Owned):
 
     @property
     def known_protocol(self) -> str:
-        """Its protocol; the default for one that is not in the registry."""
         return registry.known(self.protocol)
 
     @property

@@ -64,7 +64,6 @@ class Turn:
 
     @property
     def query(self) -> str:
-        """The text of the query, "" without one."""
         return registry.query_text(self.run.protocol, self.run.request)
 
 

@@ -207,14 +207,12 @@ class DatabaseContact:
     latest: float = float("-inf")
 
     def note(self) -> None:
-        """Note that a query has succeeded."""
         now = time.monotonic()
         if now - self.latest > CONTACT_GAP:
             self.first = now
         self.latest = now
 
     def lose(self) -> None:
-        """Note that a query has failed."""
         self.latest = float("-inf")
 
     @property

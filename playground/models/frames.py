@@ -119,7 +119,6 @@ class FramePart:
 
 
 def build_batches(run: Run, parts: Iterable[FramePart]) -> list[FrameBatch]:
-    """Return the rows for the frames of these parts, in order and not saved."""
     return [_row_of(run, row) for row in _rows(parts)]
 
 

@@ -190,14 +190,12 @@ def _page(rows: Sequence[AnyRun], size: int) -> HistoryPage[AnyRun]:
 
 
 def _listed(runs: RunQuerySet) -> RunQuerySet:
-    """Read what a list shows of these runs, and no other column."""
     columns = (*LIST_COLUMNS, "polled_promise__status")
     found: RunQuerySet = runs.select_related("polled_promise").only(*columns)
     return found
 
 
 def _before(rows: Any, cursor: HistoryCursor | None) -> Any:
-    """Return the rows before a cursor, the newest first."""
     if cursor is not None:
         later = models.Q(created_at=cursor.moment, pk__gte=cursor.pk)
         rows = rows.filter(~later, created_at__lte=cursor.moment)

@@ -104,7 +104,6 @@ class LessonProgress(models.Model):
             self.save()
 
     def restart(self) -> None:
-        """Forget the progress, and open the lesson at its first step."""
         self.step, self.steps = "", {}
         if step := self.current:
             self.open(step)

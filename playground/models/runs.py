@@ -259,7 +259,6 @@ class Run(Owned):
 
     @property
     def is_recorded(self) -> bool:
-        """Return whether it was read from a file and not sent."""
         return self.source == RunSource.RECORDING
 
     @property
@@ -292,7 +291,6 @@ class Run(Owned):
 
     @property
     def declares_end(self) -> bool:
-        """Return whether its response says where it ends."""
         return self.protocol != registry.ACTION and bool(self.spec.last_event)
 
     @property
@@ -308,7 +306,6 @@ class Run(Owned):
 
     @property
     def can_be_continued(self) -> bool:
-        """Return whether requests can follow it: not once its agent was deleted."""
         return self.agent_id is not None or self.sent_to_url
 
     @property

@@ -101,12 +101,10 @@ class StorageUsage:
         return self.exceeds(1)
 
     def exceeds(self, part: float) -> bool:
-        """Return whether this part of the quota is used."""
         return bool(self.quota) and self.stored >= part * self.quota
 
     @property
     def is_nearly_full(self) -> bool:
-        """Return whether the pages warn."""
         return self.exceeds(WARN_AT)
 
     @property

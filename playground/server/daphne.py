@@ -34,7 +34,6 @@ class Flow:
         self.writable.clear()
 
     def resumeProducing(self) -> None:  # noqa: N802 (Twisted's name)
-        """Let the application continue."""
         self.writable.set()
 
     #: The connection has ended, which the application learns from a message.
