@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 from prometheus_client import (
     CollectorRegistry,
@@ -94,46 +94,33 @@ def count_run(state: str, limit: str | None) -> None:
         _limits_exceeded.labels(limit).inc()
 
 
-#: Returns the value of a gauge, or its values by the value of its label.
-Callback = Callable[[], float] | Callable[[], Mapping[str, float]]
-
-
 class _CallbackGauge(Collector):
     """A gauge whose callback is called whenever the metrics are read."""
 
-    def __init__(self, name: str, help: str, callback: Callback, label: str) -> None:  # noqa: A002
-        self._name = name
-        self._help = help
-        self._callback = callback
-        self._label = label
+    def __init__(self, name: str, help: str, callback: Callable[[], float]) -> None:  # noqa: A002
+        self._name, self._help, self._callback = name, help, callback
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
         """Return the metric without a value, so that a second one with its name is refused."""
         return [GaugeMetricFamily(self._name, self._help)]
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Return the metric with its values: NaN if the callback fails, the others are unharmed."""
+        """Return the metric with its value: NaN if the callback fails, the others are unharmed."""
         try:
             found = self._callback()
         except Exception:
             logger.warning("Reading the gauge %s failed", self._name, exc_info=True)
-            found = {} if self._label else math.nan
-        if isinstance(found, Mapping):
-            family = GaugeMetricFamily(self._name, self._help, labels=[self._label])
-            for label, value in found.items():
-                family.add_metric([label], value)
-        else:
-            family = GaugeMetricFamily(self._name, self._help, value=found)
-        yield family
+            found = math.nan
+        yield GaugeMetricFamily(self._name, self._help, value=found)
 
 
-def register_gauge(name: str, help: str, callback: Callback, *, label: str = "") -> None:  # noqa: A002
+def register_gauge(name: str, help: str, callback: Callable[[], float]) -> None:  # noqa: A002
     """Add a gauge; `callback` is called whenever the metrics are read, from any thread.
 
-    With a `label`, it returns a mapping from values of the label to values of the gauge. It may
-    read the database, but not wait for an event loop. Raises `ValueError` if the name is taken.
+    It may read the database, but not wait for an event loop. Raises `ValueError` if the name is
+    taken.
     """
-    registry.register(_CallbackGauge(name, help, callback, label))
+    registry.register(_CallbackGauge(name, help, callback))
 
 
 def exposition(accept: str = "") -> tuple[bytes, str]:
