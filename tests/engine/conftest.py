@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
 
+from playground.base.limits import RunLimits
 from playground.engine import runs, tasks
 from playground.engine.request import PreparedRequest, request_to
 from playground.models import Agent, Run
@@ -18,24 +19,62 @@ from playground.stored_runs import read_events
 from tests.support.outages import Outage
 
 Send = Callable[..., Awaitable[Run]]
-Begin = Callable[..., Awaitable[tuple[Run, asyncio.Task[None]]]]
+Begun = tuple[Run, asyncio.Task[None]]
+Begin = Callable[..., Awaitable[Begun]]
+
+#: The events of a stream of NLWeb.
+START = b'event: start\ndata: {"_meta": {"response_type": "answer", "version": "0.55"}}\n\n'
+RESULT = b'event: result\ndata: {"index": 0, "item": {"@type": "Recipe", "name": "Eggs"}}\n\n'
+COMPLETE = (
+    b'event: complete\ndata: {"_meta": {"response_type": "answer", "version": "0.55", '
+    b'"session_context": {"conversation_id": "c1"}}}\n\n'
+)
+
+
+@sync_to_async
+def record_run(
+    agent: Agent,
+    document: dict[str, Any] | None = None,
+    link: runs.RunParent | None = None,
+    *,
+    resume: Any = None,
+    **options: Any,
+) -> tuple[Run, PreparedRequest]:
+    """Record a run of a request; a saved agent is used as it is stored now."""
+    stored = Agent.objects.get(pk=agent.pk) if agent.pk else agent
+    prepared = request_to(stored, document or {"query": {"text": "eggs"}}, **options)
+    prepared = prepared.with_target(resume=resume)
+    return runs.create_run(prepared, link=link), prepared
+
+
+async def begin_run(*request: Any, limits: RunLimits | None = None, **options: Any) -> Begun:
+    """Start a run: the arguments of `record_run` to the run and its task."""
+    run, prepared = await record_run(*request, **options)
+    return run, tasks.send_here(run, prepared, limits=limits)
+
+
+async def finish_run(*request: Any, **options: Any) -> Run:
+    """Drive a run to its end; return it as it is stored."""
+    run, task = await begin_run(*request, **options)
+    await task
+    await run.arefresh_from_db()
+    return run
 
 
 @pytest.fixture
 def begin(transactional_db: None) -> Begin:
     """Start a run of a request to an address: (url, document) to the run and its task."""
 
-    async def start(url: str, document: dict[str, Any] | None = None, **options: Any) -> Any:
-        def record() -> tuple[Run, PreparedRequest]:
-            agent = Agent(name="scripted", url=url, **options.pop("agent", {}))
-            prepared = request_to(
-                agent,
-                document or {"query": {"text": "eggs"}},
-                other_credentials=options.pop("redact", ()),
-            )
-            return runs.create_run(prepared), prepared
-
-        run, prepared = await sync_to_async(record)()
+    async def start(
+        url: str,
+        document: dict[str, Any] | None = None,
+        *,
+        agent: dict[str, Any] | None = None,
+        redact: Sequence[str] = (),
+        **options: Any,
+    ) -> Begun:
+        scripted = Agent(name="scripted", url=url, **agent or {})
+        run, prepared = await record_run(scripted, document, other_credentials=redact)
         return run, tasks.send_here(run, prepared, **options)
 
     return start

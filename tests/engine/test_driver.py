@@ -14,7 +14,7 @@ import pytest
 from playground.engine import tasks
 from playground.models import FrameBatch, Run
 from playground.protocols.frames import FrameKind
-from tests.engine.conftest import Begin, Send, frames_of, until
+from tests.engine.conftest import COMPLETE, RESULT, START, Begin, Send, frames_of, until
 from tests.support.agent_api_examples import REQUEST
 from tests.support.metrics import Growth, value
 from tests.support.outages import Outage
@@ -36,12 +36,6 @@ from tests.support.servers import (
 
 pytestmark = pytest.mark.database
 
-START = b'event: start\ndata: {"_meta": {"response_type": "answer", "version": "0.55"}}\n\n'
-RESULT = b'event: result\ndata: {"index": 0, "item": {"@type": "Recipe", "name": "Eggs"}}\n\n'
-COMPLETE = (
-    b'event: complete\ndata: {"_meta": {"response_type": "answer", "version": "0.55", '
-    b'"session_context": {"conversation_id": "c1"}}}\n\n'
-)
 FAILURE = {
     "_meta": {"response_type": "failure", "version": "0.55"},
     "error": {"code": "NO_RESULTS"},

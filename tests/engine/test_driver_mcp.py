@@ -7,18 +7,18 @@ import dataclasses
 import json
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.conf import settings
 
-from playground.engine import runs, tasks
-from playground.engine.request import PreparedRequest, request_to
+from playground.engine import runs
 from playground.models import Agent, Run, RunKind
 from playground.protocols.events import Elicitation, Log, Progress, Result, Tools
 from playground.protocols.mcp import elicitation
-from tests.engine.conftest import Send, calls_of, events_of, frames_of
+from tests.engine.conftest import Send, begin_run, calls_of, events_of, finish_run, frames_of
 from tests.support.mcp_servers import RESULTS, TOKEN, Recipes, serving
 from tests.support.servers import (
     HOLD,
@@ -51,28 +51,7 @@ def saved(url: str, **fields: Any) -> Agent:
     return Agent.objects.create(name="recipes", url=url, binding="mcp", **fields)
 
 
-async def ask(agent: Agent, **options: Any) -> Run:
-    """Run a request to a saved agent to its end."""
-    run, task = await begin(agent, **options)
-    await task
-    await run.arefresh_from_db()
-    return run
-
-
-async def begin(
-    agent: Agent, link: runs.RunParent | None = None, **options: Any
-) -> tuple[Run, asyncio.Task[None]]:
-    """Start a request to a saved agent; `resume` and `limits` among the options."""
-    limits, resume = options.pop("limits", None), options.pop("resume", None)
-
-    def record() -> tuple[Run, PreparedRequest]:
-        # The agent as it is stored now, with what was found out about it.
-        stored = Agent.objects.get(pk=agent.pk)
-        prepared = request_to(stored, DOCUMENT, **options).with_target(resume=resume)
-        return runs.create_run(prepared, link=link), prepared
-
-    run, prepared = await sync_to_async(record)()
-    return run, tasks.send_here(run, prepared, limits=limits)
+ask, begin = partial(finish_run, document=DOCUMENT), partial(begin_run, document=DOCUMENT)
 
 
 async def elicitation_of(run: Run) -> Elicitation:
@@ -168,7 +147,7 @@ async def test_a_question_in_mid_call_is_answered_while_the_call_waits(action: s
         values = {"diet": "vegan", "guests": 4}
         resume = elicitation.resume_of(event.resume, action, values)
         link = runs.RunParent(RunKind.CLIENT_RESPONSE, run, event.seq, 0, values)
-        reply_run, reply_task = await begin(agent, link, resume=resume)
+        reply_run, reply_task = await begin(agent, link=link, resume=resume)
         await asyncio.wait_for(asyncio.gather(task, reply_task), 20)
         await run.arefresh_from_db()
         await reply_run.arefresh_from_db()

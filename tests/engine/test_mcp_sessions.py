@@ -13,14 +13,15 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from playground.engine import mcp_sessions, tasks
+from playground.engine import mcp_sessions
 from playground.engine.calls import probe
 from playground.engine.mcp_sessions import end_sessions_of
-from playground.engine.request import Headers, PreparedRequest, request_to
-from playground.engine.runs import RunParent, create_run
+from playground.engine.request import Headers
+from playground.engine.runs import RunParent
 from playground.models import Agent, Conversation, McpSession, Run, RunKind, RunState
 from playground.protocols import mcp
 from playground.protocols.exchange import Target
+from tests.engine.conftest import finish_run
 from tests.support.servers import Script, Server, reply, serve
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -79,15 +80,7 @@ def seen(server: Server) -> list[tuple[str, str]]:
 
 
 async def send(agent: Agent, link: RunParent | None = None, headers: Headers = ()) -> Run:
-    """Send a request to the agent as it is stored; return the run as it is stored."""
-
-    def record() -> tuple[Run, PreparedRequest]:
-        prepared = request_to(Agent.objects.get(pk=agent.pk), DOCUMENT, headers)
-        return create_run(prepared, link=link), prepared
-
-    run, prepared = await sync_to_async(record)()
-    await tasks.send_here(run, prepared)
-    await run.arefresh_from_db()
+    run = await finish_run(agent, DOCUMENT, link, headers=headers)
     assert run.state == RunState.COMPLETED, run.problem
     return run
 

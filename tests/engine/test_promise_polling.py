@@ -14,16 +14,19 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from playground.engine import promise_polling, promises, runs, tasks
-from playground.engine.request import request_to
+from playground.engine.request import Headers
 from playground.models import Agent, PolledPromise, Run, RunKind, storage
-from tests.engine.conftest import Begin, until
+from tests.engine.conftest import finish_run, until
 from tests.support.background_tasks import wait_for_tasks
 from tests.support.outages import Outage
 from tests.support.servers import HOLD, Server, free_port, reply, serve
 
-pytestmark = pytest.mark.database
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
-Document = dict[str, Any]
+REQUEST = {
+    "query": {"text": "a week of meals"},
+    "meta": {"user": "u1", "session_context": {"old": True}},
+}
 
 
 def promise(progress: Any = None, **more: Any) -> bytes:
@@ -61,28 +64,13 @@ def short_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(promises, "poll_interval", lambda estimated, checks: 0.01)
 
 
-@pytest.fixture
-def ask(begin: Begin) -> Callable[..., Any]:
+async def ask(server: Server, saved: bool = True, headers: Headers = ()) -> tuple[Run, Any]:
     """Send a request that is answered with a promise: its run and its polled promise."""
-
-    async def send(server: Server, saved: bool = True, **options: Any) -> tuple[Run, Any]:
-        def record() -> Any:
-            agent = Agent(name="scripted", url=server.url)
-            if saved:
-                agent.save()
-            request = {
-                "query": {"text": "a week of meals"},
-                "meta": {"user": "u1", "session_context": {"old": True}},
-            }
-            prepared = request_to(agent, request, options.pop("headers", ()))
-            return runs.create_run(prepared), prepared
-
-        run, prepared = await sync_to_async(record)()
-        await tasks.send_here(run, prepared)
-        await run.arefresh_from_db()
-        return run, await PolledPromise.objects.filter(run=run).afirst()
-
-    return send
+    agent = Agent(name="scripted", url=server.url)
+    if saved:
+        await agent.asave()
+    run = await finish_run(agent, REQUEST, headers=headers)
+    return run, await PolledPromise.objects.filter(run=run).afirst()
 
 
 async def children(run: Run, *kinds: str) -> list[Run]:
@@ -95,7 +83,7 @@ def sent(server: Server) -> list[dict[str, Any]]:
     return [json.loads(request.partition(b"\r\n\r\n")[2]) for request in server.requests]
 
 
-async def test_a_promise_is_followed_to_its_answer(ask: Callable[..., Any]) -> None:
+async def test_a_promise_is_followed_to_its_answer() -> None:
     """With the latest token and session context, and the headers of the request."""
     second = document("promise", session={"turn": 1}, promise={"token": "p2", "progress": 0.5})
     script = Script(promise(0.1, estimated_time=5), second, promise(0.9, token="p3"), ANSWER)
@@ -126,7 +114,7 @@ async def test_a_promise_is_followed_to_its_answer(ask: Callable[..., Any]) -> N
     assert server.requests[1].startswith(b"POST /await ")
 
 
-async def test_following_ends_when_the_patience_does(ask: Callable[..., Any]) -> None:
+async def test_following_ends_when_the_patience_does() -> None:
     async with serve(answer=Script(promise(0.5, estimated_time=31_536_000))) as server:
         _, polled = await ask(server)
         began = timezone.now() - timedelta(seconds=polled.polling_seconds)
@@ -140,16 +128,14 @@ async def test_following_ends_when_the_patience_does(ask: Callable[..., Any]) ->
         assert polled.deadline > timezone.now()
 
 
-async def test_a_promise_without_a_token_cannot_be_followed(ask: Callable[..., Any]) -> None:
+async def test_a_promise_without_a_token_cannot_be_followed() -> None:
     async with serve(promise(token="")) as server:
         _, polled = await ask(server)
     assert polled.status == "paused"
     assert "no token" in polled.status_message
 
 
-async def test_a_moved_agent_gets_no_credentials_and_one_that_is_down_is_asked_again(
-    ask: Callable[..., Any],
-) -> None:
+async def test_a_moved_agent_gets_no_credentials_and_one_that_is_down_is_asked_again() -> None:
     async with serve(answer=Script(promise())) as server, serve(answer=Script(ANSWER)) as other:
         _, polled = await ask(server, headers=[("X-Api-Key", "s3cret"), ("X-Trace", "1")])
         await Agent.objects.aupdate(url=f"http://127.0.0.1:{free_port()}")
@@ -183,9 +169,7 @@ ENDS: list[tuple[str, tuple[bytes, ...], str, str]] = [
 
 @pytest.mark.parametrize(("replies", "status", "note"), [row[1:] for row in ENDS],
                          ids=[row[0] for row in ENDS])  # fmt: skip
-async def test_how_a_promise_ends(
-    ask: Callable[..., Any], replies: tuple[bytes, ...], status: str, note: str
-) -> None:
+async def test_how_a_promise_ends(replies: tuple[bytes, ...], status: str, note: str) -> None:
     async with serve(answer=Script(promise(), *replies)) as server:
         _, polled = await ask(server)
         polled = await promise_polling.poll_until_settled(polled.pk)
@@ -206,9 +190,7 @@ CANCELLATIONS: list[tuple[str, bytes, str, str]] = [
 
 @pytest.mark.parametrize(("answer", "status", "note"), [row[1:] for row in CANCELLATIONS],
                          ids=[row[0] for row in CANCELLATIONS])  # fmt: skip
-async def test_a_task_is_cancelled(
-    ask: Callable[..., Any], answer: bytes, status: str, note: str
-) -> None:
+async def test_a_task_is_cancelled(answer: bytes, status: str, note: str) -> None:
     async with serve(answer=Script(promise(), answer)) as server:
         run, polled = await ask(server)
         await promise_polling.cancel_promise(polled.pk)
@@ -222,7 +204,7 @@ async def test_a_task_is_cancelled(
     assert bool(polled.status_message) == bool(note)
 
 
-async def test_only_one_asks_at_a_time(ask: Callable[..., Any]) -> None:
+async def test_only_one_asks_at_a_time() -> None:
     async with serve(answer=lambda request: [promise() if b"query" in request else HOLD]) as server:  # type: ignore[list-item]
         run, polled = await ask(server)
         first = asyncio.create_task(promise_polling.poll(polled.pk, at_once=True))
@@ -239,9 +221,7 @@ async def test_only_one_asks_at_a_time(ask: Callable[..., Any]) -> None:
         assert polled.status == "paused"
 
 
-async def test_a_check_that_takes_long_stays_claimed(
-    ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_check_that_takes_long_stays_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else another process asks between the end of its run and what is made of the reply."""
     monkeypatch.setattr(promise_polling, "LEASE", timedelta(seconds=0.2))
     released = asyncio.Event()
@@ -264,7 +244,7 @@ async def test_a_check_that_takes_long_stays_claimed(
 
 
 @pytest.mark.usefixtures("heartbeats_count")
-async def test_the_supervisor_follows_what_is_due(ask: Callable[..., Any]) -> None:
+async def test_the_supervisor_follows_what_is_due() -> None:
     """Also what a process that died was asking after when it died."""
     async with serve(answer=Script(promise(), ANSWER)) as server:
         run, polled = await ask(server)
@@ -289,9 +269,7 @@ async def test_the_supervisor_follows_what_is_due(ask: Callable[..., Any]) -> No
 
 
 @pytest.mark.parametrize("is_deleted", [False, True], ids=["not saved", "deleted"])
-async def test_a_promise_that_nobody_can_ask_after(
-    ask: Callable[..., Any], is_deleted: bool
-) -> None:
+async def test_a_promise_that_nobody_can_ask_after(is_deleted: bool) -> None:
     """Also where a process died that was asking."""
     async with serve(promise()) as server:
         _, polled = await ask(server, saved=is_deleted)
@@ -327,7 +305,7 @@ QUOTA = 1_000_000
     ids=["a poll", "a poll far beyond it", "a cancellation", "a poll by hand"],
 )
 async def test_beyond_the_quota(
-    ask: Callable[..., Any], settings: Any, act: Callable[..., Any], size: int, is_sent: bool
+    settings: Any, act: Callable[..., Any], size: int, is_sent: bool
 ) -> None:
     """A poll may complete a turn beyond the quota, but not for ever, and not by hand."""
     async with serve(answer=Script(promise(), ANSWER)) as server:
@@ -348,7 +326,7 @@ async def test_beyond_the_quota(
     assert is_sent or polled.status_message.startswith("No room left")
 
 
-async def test_no_more_are_followed_than_may_be(ask: Callable[..., Any], settings: Any) -> None:
+async def test_no_more_are_followed_than_may_be(settings: Any) -> None:
     settings.RUN_LIMITS = replace(settings.RUN_LIMITS, max_promises=1)
     async with serve(answer=Script(promise())) as server:
         _, first = await ask(server)
@@ -364,9 +342,7 @@ async def test_no_more_are_followed_than_may_be(ask: Callable[..., Any], setting
         assert (second.status, second.status_message) == ("polling", "")
 
 
-async def test_checks_that_hang_keep_nobody_from_sending(
-    ask: Callable[..., Any], settings: Any
-) -> None:
+async def test_checks_that_hang_keep_nobody_from_sending(settings: Any) -> None:
     settings.RUN_LIMITS = replace(settings.RUN_LIMITS, max_runs=1)
     hang = lambda request: [promise() if b"query" in request else HOLD]  # noqa: E731
     async with serve(answer=hang) as server:
@@ -381,7 +357,7 @@ async def test_checks_that_hang_keep_nobody_from_sending(
         await polling
 
 
-async def test_a_settled_promise_stays_so(ask: Callable[..., Any]) -> None:
+async def test_a_settled_promise_stays_so() -> None:
     async with serve(answer=Script(promise(), failure("CANCELLED"), ANSWER)) as server:
         _, polled = await ask(server)
         assert (await promise_polling.poll_until_settled(polled.pk)).status == "cancelled"
@@ -395,7 +371,7 @@ async def test_a_settled_promise_stays_so(ask: Callable[..., Any]) -> None:
         assert len(server.requests) == 2
 
 
-async def test_a_task_is_cancelled_once(ask: Callable[..., Any]) -> None:
+async def test_a_task_is_cancelled_once() -> None:
     async with serve(answer=Script(promise(), failure("CANCELLED"))) as server:
         run, polled = await ask(server)
         await asyncio.gather(*(promise_polling.cancel_promise(polled.pk) for _ in range(3)))
@@ -406,15 +382,9 @@ async def test_a_task_is_cancelled_once(ask: Callable[..., Any]) -> None:
 async def lost_poll(run: Run, polled: PolledPromise, kind: str, **fields: Any) -> Run:
     """A check or a cancellation that was sent, and whose reply nobody took in."""
 
-    def record() -> tuple[Run, Any]:
-        prepared = request_to(
-            Agent.objects.get(), {"promise_token": "p1", "action": "checkin"}, version=run.version
-        )
-        link = runs.RunParent(RunKind(kind), run, polled.entry_seq, polled.entry_part)
-        return runs.create_run(prepared, None, link), prepared
-
-    child, prepared = await sync_to_async(record)()
-    await tasks.send_here(child, prepared)
+    link = runs.RunParent(RunKind(kind), run, polled.entry_seq, polled.entry_part)
+    document = {"promise_token": "p1", "action": "checkin"}
+    child = await finish_run(await Agent.objects.aget(), document, link, version=run.version)
     await Run.objects.filter(pk=child.pk).aupdate(**fields)
     return child
 
@@ -424,9 +394,7 @@ async def lost_poll(run: Run, polled: PolledPromise, kind: str, **fields: Any) -
     [(ANSWER, "fulfilled"), (failure("CANCELLED"), "cancelled"), (failure("NO_RESULTS"), "failed")],
     ids=["answer", "cancelled", "failure"],
 )
-async def test_a_reply_that_a_dead_process_did_not_take_in(
-    ask: Callable[..., Any], end: bytes, status: str
-) -> None:
+async def test_a_reply_that_a_dead_process_did_not_take_in(end: bytes, status: str) -> None:
     """An agent need not say twice what a promise became."""
     async with serve(answer=Script(promise(), end)) as server:
         run, polled = await ask(server)
@@ -448,7 +416,7 @@ CUT_OFF: list[tuple[str, dict[str, Any] | None, str, str]] = [
 @pytest.mark.parametrize(("left", "status", "note"), [row[1:] for row in CUT_OFF],
                          ids=[row[0] for row in CUT_OFF])  # fmt: skip
 async def test_a_process_died_that_was_cancelling(
-    ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch,
     left: dict[str, Any] | None, status: str, note: str,
 ) -> None:  # fmt: skip
     async with serve(answer=Script(promise(), failure("CANCELLED"))) as server:
@@ -469,7 +437,7 @@ async def test_a_process_died_that_was_cancelling(
 
 
 async def test_a_bug_does_not_keep_a_promise_claimed(
-    ask: Callable[..., Any], outage: Outage, caplog: pytest.LogCaptureFixture
+    outage: Outage, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with serve(promise()) as server:
         _, polled = await ask(server)

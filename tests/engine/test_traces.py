@@ -16,7 +16,7 @@ from playground.base import tracing
 from playground.base.limits import RunLimits
 from playground.engine import tasks
 from playground.models import Run
-from tests.engine.conftest import Begin, Send, calls_of
+from tests.engine.conftest import COMPLETE, START, Begin, Send, calls_of
 from tests.support import mcp_servers
 from tests.support.servers import (
     HOLD,
@@ -31,8 +31,6 @@ from tests.support.servers import (
 
 pytest.importorskip("opentelemetry.sdk")
 
-START = b'event: start\ndata: {"_meta": {"response_type": "answer", "version": "0.55"}}\n\n'
-COMPLETE = b'event: complete\ndata: {"_meta": {"response_type": "answer", "version": "0.55"}}\n\n'
 STREAM = (STREAM_HEAD, chunk(START), chunk(COMPLETE), LAST_CHUNK)
 SECRET = "hunter2hunter2"
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

@@ -18,7 +18,7 @@ from playground.base.processes import this_process
 from playground.engine import heartbeat, process, promise_polling, runs, tasks, work_queue
 from playground.engine.collection_runs import runner
 from playground.engine.collection_runs.plan import CollectionRunOptions, plan_run, record
-from playground.engine.request import PreparedRequest, request_to
+from playground.engine.request import PreparedRequest
 from playground.models import (
     Agent,
     Collection,
@@ -34,7 +34,7 @@ from playground.models import (
 from playground.models.driving import mark_interrupted
 from playground.notifications import notifier
 from playground.protocols.exchange import Target
-from tests.engine.conftest import Begin
+from tests.engine.conftest import Begin, record_run
 from tests.support.background_tasks import wait_for_tasks
 from tests.support.servers import HOLD, Script, Server, reply, serve
 
@@ -63,14 +63,7 @@ def deferred(settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> Deferre
 
 async def submit(url: str, **agent: Any) -> Run:
     """Submit a run of a request to an address."""
-
-    def record() -> tuple[Run, Any]:
-        prepared = request_to(
-            Agent(name="A", url=url, **agent), {"query": {"text": "eggs"}}, [("X-Own", "1")]
-        )
-        return runs.create_run(prepared), prepared
-
-    run, prepared = await sync_to_async(record)()
+    run, prepared = await record_run(Agent(name="A", url=url, **agent), headers=[("X-Own", "1")])
     await tasks.send(run, prepared)
     return run
 
