@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
 
+from playground.base.jobs import SingleTask
 from playground.base.limits import RunLimits
 from playground.engine import runs, tasks
 from playground.engine.request import PreparedRequest, request_to
@@ -123,8 +125,20 @@ def of(events: list[Event], kind: type[Any]) -> list[Any]:
     return [event for event in events if isinstance(event, kind)]
 
 
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
     """Wait until a condition holds."""
     async with asyncio.timeout(60):
-        while not await condition():
+        while not (await found if isinstance(found := condition(), Awaitable) else found):
             await asyncio.sleep(0.01)
+
+
+@contextlib.asynccontextmanager
+async def working(loop: SingleTask[None]) -> AsyncIterator[None]:
+    """Let a background loop, of which there is one at most, work in the block."""
+    task = loop.begin()
+    assert loop.begin() is task
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})

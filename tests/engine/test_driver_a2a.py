@@ -31,7 +31,7 @@ from playground.protocols.events import (
     Text,
 )
 from playground.protocols.exchange import Exchange
-from tests.engine.conftest import calls_of, events_of, of
+from tests.engine.conftest import calls_of, events_of, of, until
 from tests.support.a2a_servers import Waiter, serving
 from tests.support.servers import (
     HOLD,
@@ -188,9 +188,7 @@ async def test_a_run_can_be_stopped_between_two_looks() -> None:
     async with scripted(working) as server:
         url = f"{server.url}/a2a"
         run, task = await begin_action(url, "x", card=card_at(url))
-        while len(server.requests) < 3:
-            await server.asked.wait()
-            server.asked.clear()
+        await until(lambda: len(server.requests) >= 3)
         tasks.stop(run)
         await task
     await run.arefresh_from_db()

@@ -13,7 +13,7 @@ from playground.base import processes
 from playground.base.jobs import running_tasks
 from playground.engine import heartbeat
 from playground.models import CollectionRun, Run
-from tests.engine.conftest import Begin, until
+from tests.engine.conftest import Begin, until, working
 from tests.support.collection_runs import new_collection, start
 from tests.support.outages import Outage
 from tests.support.servers import HOLD, STREAM_HEAD, serve
@@ -98,10 +98,5 @@ async def test_a_server_looks_for_runs_of_dead_processes(
     """Also if nobody reads them."""
     dead = f"{processes._this_host()}:4194305:1"
     run = await Run.objects.acreate(agent_name="A", request={}, state="streaming", driver=dead)
-    task = heartbeat.liveness_checks.begin()
-    assert heartbeat.liveness_checks.begin() is task
-    try:
+    async with working(heartbeat.liveness_checks):
         await until(Run.objects.filter(pk=run.pk, state="interrupted").aexists)
-    finally:
-        task.cancel()
-        await asyncio.wait({task})

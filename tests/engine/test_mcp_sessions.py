@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from playground.engine.runs import RunParent
 from playground.models import Agent, Conversation, McpSession, Run, RunKind, RunState
 from playground.protocols import mcp
 from playground.protocols.exchange import Target
-from tests.engine.conftest import finish_run
+from tests.engine.conftest import finish_run, until, working
 from tests.support.servers import Script, Server, reply, serve
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -214,14 +213,9 @@ class TestEnd:
         monkeypatch.setattr(mcp_sessions.session_cleanup, "seconds", 0.01)
         async with serve(answer=sessions()) as server:
             await send(await saved(server.url))
-            task = mcp_sessions.session_cleanup.begin()
-            assert mcp_sessions.session_cleanup.begin() is task
-            await McpSession.objects.aupdate(used_at=timezone.now() - timedelta(hours=1))
-            async with asyncio.timeout(10):
-                while ("DELETE", "s1") not in seen(server):
-                    await asyncio.sleep(0.01)
-            task.cancel()
-            await asyncio.wait([task])
+            async with working(mcp_sessions.session_cleanup):
+                await McpSession.objects.aupdate(used_at=timezone.now() - timedelta(hours=1))
+                await until(lambda: ("DELETE", "s1") in seen(server))
         assert not await McpSession.objects.aexists()
 
     async def test_not_while_another_process_uses_it(self) -> None:

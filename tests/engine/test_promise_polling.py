@@ -16,7 +16,7 @@ from django.utils import timezone
 from playground.engine import promise_polling, promises, runs, tasks
 from playground.engine.request import Headers
 from playground.models import Agent, PolledPromise, Run, RunKind, storage
-from tests.engine.conftest import finish_run, until
+from tests.engine.conftest import finish_run, until, working
 from tests.support.background_tasks import wait_for_tasks
 from tests.support.outages import Outage
 from tests.support.servers import HOLD, Server, free_port, reply, serve
@@ -208,8 +208,7 @@ async def test_only_one_asks_at_a_time() -> None:
     async with serve(answer=lambda request: [promise() if b"query" in request else HOLD]) as server:  # type: ignore[list-item]
         run, polled = await ask(server)
         first = asyncio.create_task(promise_polling.poll(polled.pk, at_once=True))
-        while len(server.requests) < 2:
-            await asyncio.sleep(0.01)
+        await until(lambda: len(server.requests) == 2)
         assert not await promise_polling.poll(polled.pk, at_once=True)
         # Also once the claim itself has run out: the check that it led to is under way.
         await PolledPromise.objects.filter(pk=polled.pk).aupdate(leased_until=None)
@@ -229,14 +228,9 @@ async def test_a_check_that_takes_long_stays_claimed(monkeypatch: pytest.MonkeyP
     async with serve(answer=lambda _: steps.pop(0)) as server:
         _, polled = await ask(server)
         check = asyncio.create_task(promise_polling.poll(polled.pk, at_once=True))
-        while len(server.requests) < 2:
-            await asyncio.sleep(0.01)
+        await until(lambda: len(server.requests) == 2)
         await polled.arefresh_from_db()
-        claimed = polled.leased_until
-        async with asyncio.timeout(20):
-            while polled.leased_until == claimed:
-                await asyncio.sleep(0.05)
-                await polled.arefresh_from_db()
+        await until(PolledPromise.objects.filter(leased_until__gt=polled.leased_until).aexists)
         released.set()
         await check
     await polled.arefresh_from_db()
@@ -256,16 +250,8 @@ async def test_the_supervisor_follows_what_is_due() -> None:
         await PolledPromise.objects.filter(pk=polled.pk).aupdate(
             next_poll_at=None, leased_until=None
         )
-        supervisor = promise_polling.poller.begin()
-        try:
-            assert promise_polling.poller.begin() is supervisor
-            async with asyncio.timeout(20):
-                while polled.status == "polling":
-                    await asyncio.sleep(0.05)
-                    await polled.arefresh_from_db()
-        finally:
-            supervisor.cancel()
-    assert polled.status == "fulfilled"
+        async with working(promise_polling.poller):
+            await until(PolledPromise.objects.filter(status="fulfilled").aexists)
 
 
 @pytest.mark.parametrize("is_deleted", [False, True], ids=["not saved", "deleted"])
@@ -277,11 +263,8 @@ async def test_a_promise_that_nobody_can_ask_after(is_deleted: bool) -> None:
     due = timezone.now() - timedelta(minutes=2)
     left = {"leased_until": due, "next_poll_at": None} if is_deleted else {"next_poll_at": due}
     await PolledPromise.objects.filter(pk=polled.pk).aupdate(**left)
-    supervisor = promise_polling.poller.begin()
-    try:
+    async with working(promise_polling.poller):
         await until(PolledPromise.objects.filter(status="paused").aexists)
-    finally:
-        supervisor.cancel()
     await polled.arefresh_from_db()
     assert "the agent is not saved" in polled.status_message
     await promise_polling.cancel_promise(polled.pk)
@@ -348,8 +331,7 @@ async def test_checks_that_hang_keep_nobody_from_sending(settings: Any) -> None:
     async with serve(answer=hang) as server:
         run, polled = await ask(server)
         polling = asyncio.create_task(promise_polling.poll(polled.pk, at_once=True))
-        while len(server.requests) < 2:
-            await asyncio.sleep(0.01)
+        await until(lambda: len(server.requests) == 2)
         other, _ = await ask(server)
         assert other.state == "completed"
         (check,) = await children(run)

@@ -27,7 +27,7 @@ from playground.models import (
     Twin,
 )
 from playground.models.conversations import branch_to
-from tests.engine.conftest import until
+from tests.engine.conftest import until, working
 from tests.support.commands import run_command
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -268,16 +268,12 @@ class TestHousekeeping:
         for owner in (user, None):
             await asyncio.to_thread(run, 9, owner=owner)
             await Retention.objects.acreate(owner=owner, max_days=1)
-        pruner = retention.pruning.begin()
-        try:
-            assert retention.pruning.begin() is pruner
+        async with working(retention.pruning):
 
             async def is_done() -> bool:
                 return await Run.objects.acount() == 1
 
             await until(is_done)
-        finally:
-            pruner.cancel()
         assert (await Run.objects.aget()).owner_id is None
 
     async def test_the_trash_is_purged(self) -> None:

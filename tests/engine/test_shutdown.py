@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,7 +19,8 @@ from playground.engine.collection_runs.plan import record
 from playground.engine.process import begin_shutdown, finish_shutdown
 from playground.engine.request import request_to
 from playground.models import Agent, CollectionRun, PolledPromise, Run, RunKind
-from tests.support.collection_runs import new_collection, request, start, steps_of, verdicts
+from tests.engine.conftest import Begin, until
+from tests.support.collection_runs import new_collection, request, start, steps_of
 from tests.support.outages import Outage
 from tests.support.servers import HOLD, LAST_CHUNK, STREAM_HEAD, chunk, serve
 
@@ -43,7 +44,7 @@ def create_run(kind: RunKind = RunKind.ASK) -> Run:
     return runs.create_run(prepared, None, runs.RunParent(kind))
 
 
-async def test_a_run_that_ends_in_time_is_completed(begin: Callable[..., Any]) -> None:
+async def test_a_run_that_ends_in_time_is_completed(begin: Begin) -> None:
     may_end = asyncio.Event()
     async with serve(STREAM_HEAD, RESULT, may_end, COMPLETE) as server:
         run, _ = await begin(server.url)
@@ -58,11 +59,10 @@ async def test_a_run_that_ends_in_time_is_completed(begin: Callable[..., Any]) -
     assert result.keys == {run.pk}
 
 
-async def test_one_that_does_not_is_interrupted_with_its_frames(begin: Callable[..., Any]) -> None:
+async def test_one_that_does_not_is_interrupted_with_its_frames(begin: Begin) -> None:
     async with serve(STREAM_HEAD, RESULT, chunk(b"data: half"), HOLD) as server:
         run, task = await begin(server.url)
-        while not await Run.objects.filter(pk=run.pk, frames__gte=3).aexists():
-            await asyncio.sleep(0.01)
+        await until(Run.objects.filter(pk=run.pk, frames__gte=3).aexists)
         begin_shutdown()
         result = await finish_shutdown(0)
         assert task.done()
@@ -213,8 +213,7 @@ async def test_a_collection_run_that_bailed_out_is_interrupted_with_its_last_ste
         await sync_to_async(found.ask)("later", "c")
         run, _ = await start(found, parallel=2, bail=True)
         await server.asked.wait()
-        while "unsent" not in await verdicts(run):
-            await asyncio.sleep(0.01)
+        await until(run.steps.filter(verdict="unsent").aexists)
         begin_shutdown()
         await finish_shutdown(0)
     await run.arefresh_from_db()
@@ -254,7 +253,7 @@ async def test_a_poll_that_comes_too_late_releases_its_lease() -> None:
 
 
 async def test_without_a_database_it_ends_all_the_same(
-    begin: Callable[..., Any], outage: Outage, monkeypatch: pytest.MonkeyPatch
+    begin: Begin, outage: Outage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "STORING_SECONDS", 0.2)
     async with serve(STREAM_HEAD, RESULT, HOLD) as server:

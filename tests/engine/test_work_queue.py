@@ -34,7 +34,7 @@ from playground.models import (
 from playground.models.driving import mark_interrupted
 from playground.notifications import notifier
 from playground.protocols.exchange import Target
-from tests.engine.conftest import Begin, record_run
+from tests.engine.conftest import Begin, record_run, until, working
 from tests.support.background_tasks import wait_for_tasks
 from tests.support.servers import HOLD, Script, Server, reply, serve
 
@@ -220,16 +220,9 @@ class TestRuns:
         async with serve(ANSWER) as server:
             run = await submit(server.url)
             settings.WORKERS = False
-            task = process.waiting_runs.begin()
-            try:
-                async with asyncio.timeout(20):
-                    while not run.is_final:
-                        await asyncio.sleep(0.02)
-                        await run.arefresh_from_db()
-            finally:
-                task.cancel()
+            async with working(process.waiting_runs):
+                await until(Run.objects.filter(pk=run.pk, state="completed").aexists)
             assert len(server.requests) == 1
-        assert run.state == "completed"
         assert not await QueuedWork.objects.aexists()
 
     async def test_what_waits(self, deferred: Deferred) -> None:
@@ -356,9 +349,7 @@ class TestPromises:
             await promise_polling.cancel_promise(promise.pk)
             [(job, key)] = deferred
             first = asyncio.ensure_future(job.function(key))
-            async with asyncio.timeout(20):
-                while len(server.requests) < 2:
-                    await asyncio.sleep(0.01)
+            await until(lambda: len(server.requests) == 2)
             await job.function(key)
             assert len(server.requests) == 2
             tasks.stop_all()
@@ -419,12 +410,8 @@ class TestJobs:
             raise RuntimeError("broken")
 
         periodic = jobs.PeriodicJob("work", 0.001, work)
-        task = periodic.begin()
-        async with asyncio.timeout(5):
-            while times < 3:
-                await asyncio.sleep(0.001)
-        assert periodic.begin() is task
-        task.cancel()
+        async with working(periodic):
+            await until(lambda: times == 3)
 
 
 async def test_a_stop_request_is_known_at_once(
@@ -433,15 +420,11 @@ async def test_a_stop_request_is_known_at_once(
     """Another process has stored it: its notification arrives through the channel layer."""
     for interval in ("HEARTBEAT_INTERVAL", "STOP_REQUEST_INTERVAL"):
         monkeypatch.setattr(heartbeat, interval, 3600.0)  # Nothing else looks for it.
-    checks = heartbeat.liveness_checks.begin()
-    async with serve(HOLD) as server:
+    async with working(heartbeat.liveness_checks), serve(HOLD) as server:
         run, task = await begin(server.url)
         await server.asked.wait()
         await Run.objects.filter(pk=run.pk).aupdate(stop_requested=True)
         notifier().deliver(heartbeat.STOP_REQUESTS)
-        try:
-            await asyncio.wait_for(task, 20)
-        finally:
-            checks.cancel()
+        await asyncio.wait_for(task, 20)
     await run.arefresh_from_db()
     assert run.state == "cancelled"
