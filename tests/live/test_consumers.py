@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from datetime import timedelta
-from typing import Any
+from typing import Any, Self
 from uuid import uuid4
 
 import pytest
@@ -58,6 +58,13 @@ class Viewer:
         self.html = ""
         self.final = False
 
+    @classmethod
+    async def opened(cls, *args: Any, **options: Any) -> Self:
+        """A viewer whose connection was accepted."""
+        viewer = cls(*args, **options)
+        assert await viewer.open()
+        return viewer
+
     async def open(self) -> bool:
         """Whether the connection was accepted."""
         return bool((await self.socket.connect(timeout=5))[0])
@@ -66,8 +73,7 @@ class Viewer:
         """Whether it receives nothing: no connection, or one that is closed for good at once."""
         if not await self.open():
             return True
-        output = await self.socket.receive_output(timeout=5)
-        return bool(output == {"type": "websocket.close", "code": consumers.NOT_FOUND})
+        return await self.is_closed(consumers.NOT_FOUND)
 
     async def read(self) -> list[int]:
         """The numbers of the frames that the next message announces."""
@@ -87,10 +93,12 @@ class Viewer:
         """Read until the run says that it has ended, and the close that follows."""
         while not self.final:
             await self.read()
-        assert await self.socket.receive_output(timeout=5) == {
-            "type": "websocket.close",
-            "code": consumers.ENDED,
-        }
+        assert await self.is_closed(consumers.ENDED)
+
+
+async def end(recording: Recording) -> None:
+    await sync_to_async(recording.end)()
+    await notify_viewers(recording.run)
 
 
 @pytest.fixture(autouse=True)
@@ -101,8 +109,7 @@ async def database(transactional_db: None) -> None:
 
 async def test_a_run_that_is_over_is_told_from_the_start() -> None:
     run = await sync_to_async(recorded)([[CALL, OPEN, HEAD], [result(0), result(1)], [END]])
-    viewer = Viewer(run)
-    assert await viewer.open()
+    viewer = await Viewer.opened(run)
     await viewer.to_the_end()
     assert viewer.seen == [1, 2, 3, 4, 5, 6]
 
@@ -110,8 +117,7 @@ async def test_a_run_that_is_over_is_told_from_the_start() -> None:
 async def test_open_sockets_are_a_metric() -> None:
     run = await sync_to_async(recorded)([[CALL, OPEN, HEAD]], state="streaming")
     before = value("playground_websockets")
-    viewer = Viewer(run)
-    assert await viewer.open()
+    viewer = await Viewer.opened(run)
     assert value("playground_websockets") == before + 1
     await viewer.socket.disconnect()
     assert value("playground_websockets") == before
@@ -120,8 +126,7 @@ async def test_open_sockets_are_a_metric() -> None:
 @pytest.mark.parametrize("after", [1, 4, 6])
 async def test_it_catches_up_from_the_cursor(after: int) -> None:
     run = await sync_to_async(recorded)([[CALL, OPEN, HEAD], [result(0), result(1)], [END]])
-    viewer = Viewer(run, f"?after={after}")
-    assert await viewer.open()
+    viewer = await Viewer.opened(run, f"?after={after}")
     await viewer.to_the_end()
     assert viewer.seen == list(range(after + 1, 7))
 
@@ -131,8 +136,7 @@ async def test_it_catches_up_from_the_cursor(after: int) -> None:
 )
 async def test_a_garbage_cursor(after: str) -> None:
     run = await sync_to_async(recorded)([[CALL, OPEN], [END]])
-    viewer = Viewer(run, f"?after={after}")
-    assert await viewer.open()
+    viewer = await Viewer.opened(run, f"?after={after}")
     await viewer.to_the_end()
     assert viewer.seen == ([2, 3] if after.startswith("1&") else [1, 2, 3])
 
@@ -142,9 +146,8 @@ async def test_two_viewers_follow_a_run_that_goes_on(monkeypatch: pytest.MonkeyP
     recording = await record()
     add = sync_to_async(recording.add)
     await add(CALL, OPEN)
-    one, two = Viewer(recording.run), Viewer(recording.run, "?after=1")
-    assert await one.open()
-    assert await two.open()
+    one = await Viewer.opened(recording.run)
+    two = await Viewer.opened(recording.run, "?after=1")
     assert await one.read() == [1, 2]
     assert await two.read() == [2]
     await add(HEAD)
@@ -155,8 +158,7 @@ async def test_two_viewers_follow_a_run_that_goes_on(monkeypatch: pytest.MonkeyP
     assert await one.read() == await two.read() == [4, 5]
     await one.socket.disconnect()
     await add(END)
-    await sync_to_async(recording.end)()
-    await notify_viewers(recording.run)
+    await end(recording)
     await two.to_the_end()
     assert two.seen == [2, 3, 4, 5, 6]
 
@@ -164,8 +166,7 @@ async def test_two_viewers_follow_a_run_that_goes_on(monkeypatch: pytest.MonkeyP
 async def test_a_lost_nudge_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broadcast, "POLL", 0.05)
     recording = await record()
-    viewer = Viewer(recording.run)
-    assert await viewer.open()
+    viewer = await Viewer.opened(recording.run)
     await viewer.read()
     await sync_to_async(recording.add)(CALL, OPEN, HEAD)
     await sync_to_async(recording.end)("failed")
@@ -177,8 +178,7 @@ async def test_a_long_catch_up_comes_in_slices(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(live, "MAX_FRAMES_PER_MESSAGE", 10)
     parts = [[CALL, OPEN, HEAD], *([result(n)] for n in range(40)), [END]]
     run = await sync_to_async(recorded)(parts)
-    viewer = Viewer(run)
-    assert await viewer.open()
+    viewer = await Viewer.opened(run)
     assert len(await viewer.read()) == 10
     await viewer.to_the_end()
     assert viewer.seen == list(range(1, 45))
@@ -186,15 +186,13 @@ async def test_a_long_catch_up_comes_in_slices(monkeypatch: pytest.MonkeyPatch) 
 
 async def test_a_run_that_is_deleted_under_its_viewer() -> None:
     recording = await record()
-    viewer = Viewer(recording.run)
-    assert await viewer.open()
+    viewer = await Viewer.opened(recording.run)
     await viewer.read()
     run = recording.run
     group = Run(pk=run.pk)
     await run.adelete()
     await notify_viewers(group)
-    output = await viewer.socket.receive_output(timeout=5)
-    assert output == {"type": "websocket.close", "code": consumers.ENDED}
+    assert await viewer.is_closed(consumers.ENDED)
 
 
 async def test_our_own_failure_is_not_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,10 +202,8 @@ async def test_our_own_failure_is_not_the_end(monkeypatch: pytest.MonkeyPatch) -
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(live.RunUpdates, "advance", broken)
-    viewer = Viewer((await record()).run)
-    assert await viewer.open()
-    output = await viewer.socket.receive_output(timeout=5)
-    assert output == {"type": "websocket.close", "code": consumers.FAILED}
+    viewer = await Viewer.opened((await record()).run)
+    assert await viewer.is_closed(consumers.FAILED)
 
 
 @pytest.mark.parametrize("step", ["open", "follow"])
@@ -221,24 +217,20 @@ async def test_a_socket_that_cannot_be_opened_is_closed_with_a_code_of_ours(
 
     monkeypatch.setattr(executors, "REQUEST_PATIENCE", 0.0)
     monkeypatch.setattr(consumers.RunConsumer, step, fail)
-    viewer = Viewer((await record()).run)
-    assert await viewer.open()
-    output = await viewer.socket.receive_output(timeout=5)
-    assert output == {"type": "websocket.close", "code": consumers.FAILED}
+    viewer = await Viewer.opened((await record()).run)
+    assert await viewer.is_closed(consumers.FAILED)
 
 
 async def test_sockets_of_a_server_that_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     """Viewers of runs that end get their last messages; all others are told to come back."""
     monkeypatch.setattr(consumers, "CLOSING_SECONDS", 20)
     recording, other = await record(), await record()
-    viewer, of_other = Viewer(recording.run), Viewer(other.run)
+    viewer, of_other = await Viewer.opened(recording.run), await Viewer.opened(other.run)
     for each in (viewer, of_other):
-        assert await each.open()
         await each.read()
     closing = start_task(consumers.open_sockets().close_all({recording.run.pk}))
     await asyncio.sleep(0)
-    await sync_to_async(recording.end)()
-    await notify_viewers(recording.run)
+    await end(recording)
     await viewer.to_the_end()
     await viewer.socket.disconnect()
     assert await of_other.is_closed(consumers.RESTARTING)
@@ -291,8 +283,7 @@ async def test_a_viewer_that_has_gone_is_no_error(
         raise ConnectionResetError("gone")
 
     monkeypatch.setattr(consumers.RunConsumer, "send", send)
-    viewer = Viewer(run)
-    assert await viewer.open()
+    viewer = await Viewer.opened(run)
     await asyncio.wait_for(tried.wait(), 5)
     assert await viewer.socket.receive_nothing(timeout=0.2)
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
@@ -316,13 +307,11 @@ async def test_a_viewer_that_is_gone_before_it_is_accepted_is_left_in_no_group(
 
 async def test_what_a_viewer_says_is_ignored() -> None:
     recording = await record()
-    viewer = Viewer(recording.run)
-    assert await viewer.open()
+    viewer = await Viewer.opened(recording.run)
     await viewer.read()
     await viewer.socket.send_to(text_data='{"cancel": true}')
     await viewer.socket.send_to(bytes_data=b"\xff")
-    await sync_to_async(recording.end)()
-    await notify_viewers(recording.run)
+    await end(recording)
     await viewer.to_the_end()
 
 
@@ -374,10 +363,8 @@ async def test_sockets_that_stop_reading(monkeypatch: pytest.MonkeyPatch) -> Non
         # Nothing of what waited is sent.
         assert await viewer.is_closed(consumers.BEHIND)
     monkeypatch.undo()
-    back = Viewer(recording.run, "?after=5")
-    assert await back.open()
-    await sync_to_async(recording.end)()
-    await notify_viewers(recording.run)
+    back = await Viewer.opened(recording.run, "?after=5")
+    await end(recording)
     for viewer in (reader, back):
         await viewer.to_the_end()
     assert back.seen == list(range(6, 24))
@@ -387,8 +374,7 @@ async def test_a_viewer_that_reads_late_gets_what_waits_in_order() -> None:
     recording = await record()
     await sync_to_async(recording.add)(CALL, OPEN, HEAD)
     server = Unread(reads=True)
-    viewer = Viewer(recording.run, application=server)
-    assert await viewer.open()
+    viewer = await Viewer.opened(recording.run, application=server)
     assert await viewer.read() == [1, 2, 3]
     server.reads.clear()
     await grow(recording, 3, 0)
@@ -419,8 +405,7 @@ async def cookie(name: str) -> list[tuple[bytes, bytes]]:
 async def test_in_local_mode_a_session_makes_no_difference() -> None:
     run, owned = (await record()).run, await cookie("owner")
     owner = await User.objects.aget(username="owner")
-    viewer = Viewer(run, headers=owned)
-    assert await viewer.open()
+    viewer = await Viewer.opened(run, headers=owned)
     await viewer.socket.disconnect()
     assert await Viewer((await record(owner=owner)).run, headers=owned).is_refused()
 
@@ -435,8 +420,7 @@ class TestHosted:
         run = (await record(owner=await User.objects.aget(username="owner"))).run
         assert await Viewer(run).is_refused()
         assert await Viewer(run, headers=stranger).is_refused()
-        viewer = Viewer(run, headers=owner)
-        assert await viewer.open()
+        viewer = await Viewer.opened(run, headers=owner)
         await viewer.socket.disconnect()
 
     async def test_nobody_sees_what_belongs_to_nobody(self) -> None:
@@ -457,16 +441,14 @@ class TestShares:
         recording = await record()
         add = sync_to_async(recording.add)
         await add(CALL, OPEN)
-        reader = Viewer(await Share.objects.acreate(run=recording.run), "?after=1")
-        assert await reader.open()
+        reader = await Viewer.opened(await Share.objects.acreate(run=recording.run), "?after=1")
         assert await reader.read() == [2]
         await add(HEAD, result(0))
         await notify_viewers(recording.run)
         assert await reader.read() == [3, 4]
         assert "Dish 0" in reader.html
         await add(END)
-        await sync_to_async(recording.end)()
-        await notify_viewers(recording.run)
+        await end(recording)
         await reader.to_the_end()
         assert reader.seen == [2, 3, 4, 5]
 
@@ -483,8 +465,7 @@ class TestShares:
             assert await viewer.open()
             await viewer.read()
         await sync_to_async(recording.add)(CALL, OPEN, HEAD, result(0), END)
-        await sync_to_async(recording.end)()
-        await notify_viewers(recording.run)
+        await end(recording)
         for viewer in (owner, *readers):
             await viewer.to_the_end()
             assert "Dish 0" in viewer.html
@@ -523,14 +504,12 @@ class TestShares:
         expiring.expires_at = timezone.now()
         await expiring.asave()
         assert await readers[1].is_closed(consumers.NOT_FOUND)
-        await sync_to_async(other.end)()
-        await notify_viewers(other.run)
+        await end(other)
         await readers[2].to_the_end()
 
     async def test_readers_of_a_run_that_is_deleted(self) -> None:
         recording = await record()
-        reader = Viewer(await Share.objects.acreate(run=recording.run))
-        assert await reader.open()
+        reader = await Viewer.opened(await Share.objects.acreate(run=recording.run))
         await reader.read()
         group = Run(pk=recording.run.pk)
         await recording.run.adelete()
@@ -595,36 +574,30 @@ class CollectionRunViewer(Viewer):
             if row.get("id", "").startswith("step-")  # type: ignore[union-attr]
         }
 
-    async def closed(self) -> Any:
-        return (await self.socket.receive_output(timeout=5))["code"]
-
 
 async def test_it_catches_up_with_what_the_page_does_not_show() -> None:
     run = await recorded_steps("met", "unmet", "running", "waiting")
-    viewer = CollectionRunViewer(run, known="1met-2running-3running-4waiting")
-    assert await viewer.open()
+    viewer = await CollectionRunViewer.opened(run, known="1met-2running-3running-4waiting")
     assert await viewer.read() == {"step-2": "unmet"}
     await viewer.socket.disconnect()
 
 
 async def test_it_follows_to_the_end() -> None:
     run = await recorded_steps("running", "waiting")
-    one, two = (CollectionRunViewer(run, known="1running-2waiting") for _ in range(2))
-    for viewer in (one, two):
-        assert await viewer.open()
-        assert await viewer.read() == {}
+    one, two = [await CollectionRunViewer.opened(run, known="1running-2waiting") for _ in "ab"]
+    assert await one.read() == await two.read() == {}
     await change(run, 1, "met")
     assert await one.read() == await two.read() == {"step-1": "met"}
     await CollectionRun.objects.filter(pk=run.pk).aupdate(state="completed")
     await change(run, 2, "unmet")
     assert await one.read() == await two.read() == {"step-2": "unmet"}
-    assert await one.closed() == await two.closed() == consumers.ENDED
+    assert await one.is_closed(consumers.ENDED)
+    assert await two.is_closed(consumers.ENDED)
 
 
 async def test_of_those_not_met_new_ones_are_added() -> None:
     run = await recorded_steps("unmet", "running", "running")
-    viewer = CollectionRunViewer(run, show="unmet", known="1unmet")
-    assert await viewer.open()
+    viewer = await CollectionRunViewer.opened(run, show="unmet", known="1unmet")
     assert await viewer.read() == {}
     await change(run, 2, "met")
     assert await viewer.read() == {}
@@ -635,26 +608,23 @@ async def test_of_those_not_met_new_ones_are_added() -> None:
 
 async def test_one_that_is_over_says_so_and_closes() -> None:
     run = await recorded_steps("met", state="completed")
-    viewer = CollectionRunViewer(run, known="1met")
-    assert await viewer.open()
+    viewer = await CollectionRunViewer.opened(run, known="1met")
     assert await viewer.read() == {}
-    assert await viewer.closed() == consumers.ENDED
+    assert await viewer.is_closed(consumers.ENDED)
 
 
 async def test_one_that_nobody_has() -> None:
-    viewer = CollectionRunViewer(str(uuid4()))
-    assert await viewer.open()
-    assert await viewer.closed() == consumers.NOT_FOUND
+    viewer = await CollectionRunViewer.opened(str(uuid4()))
+    assert await viewer.is_closed(consumers.NOT_FOUND)
 
 
 async def test_one_that_is_deleted() -> None:
     run = await recorded_steps("running")
-    viewer = CollectionRunViewer(run, known="1running")
-    assert await viewer.open()
+    viewer = await CollectionRunViewer.opened(run, known="1running")
     assert await viewer.read() == {}
     await CollectionRun.objects.filter(pk=run.pk).adelete()
     await notify_viewers(run)
-    assert await viewer.closed() == consumers.ENDED
+    assert await viewer.is_closed(consumers.ENDED)
 
 
 async def test_changes_without_a_notification_are_found_for_all_viewers_at_once(
@@ -662,9 +632,8 @@ async def test_changes_without_a_notification_are_found_for_all_viewers_at_once(
 ) -> None:
     monkeypatch.setattr(broadcast, "POLL", 0.02)
     run = await recorded_steps("running", "waiting")
-    viewers = [CollectionRunViewer(run, known="1running-2waiting") for _ in range(3)]
+    viewers = [await CollectionRunViewer.opened(run, known="1running-2waiting") for _ in range(3)]
     for viewer in viewers:
-        assert await viewer.open()
         await viewer.read()
     await Step.objects.filter(collection_run=run, number=1).aupdate(verdict="met")
     for viewer in viewers:
@@ -684,6 +653,6 @@ async def test_changes_without_a_notification_are_found_for_all_viewers_at_once(
     await CollectionRun.objects.filter(pk=run.pk).aupdate(state="stopped")
     for viewer in viewers:
         await viewer.read()
-        assert await viewer.closed() == consumers.ENDED
+        assert await viewer.is_closed(consumers.ENDED)
         await viewer.socket.disconnect()
     assert not run_feeds()._collection_runs
