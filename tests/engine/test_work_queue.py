@@ -17,14 +17,12 @@ from playground.base import jobs
 from playground.base.processes import this_process
 from playground.engine import heartbeat, process, promise_polling, runs, tasks, work_queue
 from playground.engine.collection_runs import runner
-from playground.engine.collection_runs.plan import CollectionRunOptions, plan_run, record
+from playground.engine.collection_runs.plan import CollectionRunOptions, record
 from playground.engine.request import PreparedRequest
 from playground.models import (
     Agent,
-    Collection,
     CollectionRun,
     Environment,
-    Folder,
     PolledPromise,
     QueuedWork,
     Run,
@@ -36,6 +34,7 @@ from playground.notifications import notifier
 from playground.protocols.exchange import Target
 from tests.engine.conftest import Begin, record_run, until, working
 from tests.support.background_tasks import wait_for_tasks
+from tests.support.collection_runs import new_collection, request
 from tests.support.servers import HOLD, Script, Server, reply, serve
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -237,30 +236,12 @@ class TestRuns:
 
 
 class TestCollectionRuns:
-    @pytest.fixture
-    def requests(self) -> list[SavedRequest]:
-        collection = Collection.objects.create(name="Tour", slug="tour")
-        folder = Folder.objects.create(collection=collection, name="F", slug="f", position=1)
-        return [
-            SavedRequest.objects.create(
-                collection=collection,
-                folder=folder if number else None,
-                name=f"r{number}",
-                slug=f"r{number}",
-                position=number,
-                address="http://127.0.0.1:9",
-                document={"query": {"text": f"{{{{word}}}} {number}"}},
-            )
-            for number in range(3)
-        ]
-
-    async def submit(self, requests: list[SavedRequest], **options: Any) -> CollectionRun:
-        def plan_and_record() -> tuple[CollectionRun, Any]:
-            given = CollectionRunOptions(**options)
-            plan = plan_run("Tour", requests, given, None, requests[0].collection)
-            return record(plan), plan
-
-        run, plan = await sync_to_async(plan_and_record)()
+    async def submit(self, **options: Any) -> CollectionRun:
+        """Submit a run of three requests, two of them in a folder."""
+        requests = [request(f"{{{{word}}}} {number}", "F" * bool(number)) for number in range(3)]
+        builder = await new_collection("http://127.0.0.1:9", *requests)
+        plan = await sync_to_async(builder.plan)(CollectionRunOptions(**options))
+        run = await sync_to_async(record)(plan)
         await runner.submit(run, plan)
         return run
 
@@ -268,15 +249,13 @@ class TestCollectionRuns:
         await run.arefresh_from_db()
         return [(step.verdict, step.reason) async for step in run.steps.all()]
 
-    async def test_a_worker_drives_it_as_planned(
-        self, requests: list[SavedRequest], deferred: Deferred
-    ) -> None:
+    async def test_a_worker_drives_it_as_planned(self, deferred: Deferred) -> None:
         environment = await Environment.objects.acreate(name="E", slug="e")
         await Variable.objects.acreate(environment=environment, name="word", value="from E")
         async with serve(ANSWER) as server:
             agent = Agent(name="Other", url=server.url, protocol="nlweb", binding="http")
             rows = [{"word": "one"}, {}]
-            run = await self.submit(requests, agent=agent, environment=environment, rows=rows)
+            run = await self.submit(agent=agent, environment=environment, rows=rows)
             assert await self.verdicts(run) == [("waiting", "")] * 6
             await do(deferred)
             documents = (request.partition(b"\r\n\r\n")[2] for request in server.requests)
@@ -287,13 +266,11 @@ class TestCollectionRuns:
         assert run.state == "completed"
         assert await Run.objects.filter(source="collection").acount() == 6
 
-    async def test_what_was_deleted_meanwhile(
-        self, requests: list[SavedRequest], deferred: Deferred
-    ) -> None:
+    async def test_what_was_deleted_meanwhile(self, deferred: Deferred) -> None:
         async with serve(ANSWER) as server:
             agent = Agent(name="Other", url=server.url)
-            run = await self.submit(requests, agent=agent, variables={"word": "a"})
-            await SavedRequest.objects.filter(slug="r1").adelete()
+            run = await self.submit(agent=agent, variables={"word": "a"})
+            await SavedRequest.objects.filter(name="{{word}} 1").adelete()
             await do(deferred)
         assert await self.verdicts(run) == [
             ("met", ""), ("unsent", "The request was deleted."), ("met", "")
@@ -301,23 +278,21 @@ class TestCollectionRuns:
 
     @pytest.mark.parametrize("what", ["agent", "environment"])
     async def test_an_agent_or_environment_that_was_deleted(
-        self, what: str, requests: list[SavedRequest], deferred: Deferred
+        self, what: str, deferred: Deferred
     ) -> None:
         given: Any
         if what == "agent":
             given = await Agent.objects.acreate(name="Saved", url="http://127.0.0.1:9")
         else:
             given = await Environment.objects.acreate(name="E", slug="e")
-        run = await self.submit(requests, **{what: given})
+        run = await self.submit(**{what: given})
         await type(given).objects.all().adelete()
         await do(deferred)
         assert await self.verdicts(run) == [("unsent", f"The {what} was deleted.")] * 3
         assert run.is_final
 
-    async def test_one_that_is_stopped(
-        self, requests: list[SavedRequest], deferred: Deferred
-    ) -> None:
-        run = await self.submit(requests)
+    async def test_one_that_is_stopped(self, deferred: Deferred) -> None:
+        run = await self.submit()
         await runner.cancel(run)
         await do(deferred)
         reason = "Not started: the run was stopped."
