@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from playground.engine.promises import (
     schedule_next_poll,
 )
 from playground.models import PolledPromise, PollingStatus, Run, RunKind, RunState
-from playground.models.driving import database_now
 from playground.protocols.events import Outcome
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
@@ -53,12 +51,6 @@ def test_an_agent_asks_to_wait(asked: float, seconds: float) -> None:
     assert followed.next_poll_at is not None
     wait = (followed.next_poll_at - followed.started_at).total_seconds()
     assert wait == pytest.approx(seconds, abs=0.5)
-
-
-def test_a_promise_that_is_followed_no_longer() -> None:
-    old = polled(started_at=database_now() - timedelta(seconds=901))
-    schedule_next_poll(old, 5.0)
-    assert (old.status, old.next_poll_at) == (PollingStatus.TIMED_OUT, None)
 
 
 @pytest.mark.parametrize(

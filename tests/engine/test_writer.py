@@ -83,16 +83,6 @@ async def test_a_fast_stream_is_stored_in_few_batches(run: Run, notified: list[i
     assert await FrameBatch.objects.acount() == len(notified) < 100
 
 
-async def test_numbers_go_on_where_they_stopped(run: Run, notified: list[int]) -> None:
-    for expected in ([1, 2], [3, 4]):
-        with FrameWriter(run) as writer:
-            frames = writer.number([event(0), event(1)])
-            assert [frame.seq for frame in frames] == expected
-            writer.add(FramePart(frames))
-            await writer.drain()
-        await run.arefresh_from_db()
-
-
 async def test_a_transport_that_is_faster_than_the_database_waits(
     run: Run, notified: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,36 +111,6 @@ async def test_rows_stay_small_enough_to_look_for_one_frame(
     ]  # fmt: skip
     stored = [frame.data for row in rows for frame in row.frames()]
     assert stored == [event(n, s).data for n, s in enumerate(sizes)]
-
-
-async def test_counts_are_stored_with_the_frames_they_count(run: Run, notified: list[int]) -> None:
-    frames = [event(0), Frame(0, 1, FrameKind.COMMENT, b": x\n\n")]
-    with FrameWriter(run) as writer:
-        writer.add(FramePart(writer.number(frames), entries=2, pinned=1))
-        await writer.drain()
-        writer.add(FramePart(writer.number([event(2)]), changes_reading=True))
-        await writer.drain()
-        writer.add(FramePart(writer.number([Frame(0, 3, FrameKind.BODY, b"{}")])))
-        await writer.drain()
-    rows = FrameBatch.objects.order_by("first").values_list("entries", "pinned", "is_independent")
-    assert [row async for row in rows] == [(2, 1, True), (0, 0, False), (0, 0, False)]
-
-
-async def test_what_was_stored_is_passed_on_decoded(run: Run) -> None:
-    found: list[Stored | None] = []
-    await notifier().subscribe(run.group, found.append)
-    with FrameWriter(run) as writer:
-        frames = writer.number([event(0), event(1)])
-        part = FramePart(frames)
-        writer.add(part, [(frame, ()) for frame in frames], state="streaming")
-        await writer.drain()
-        assert found == [
-            Stored([part], [(frame, ()) for frame in frames], {"state": "streaming", "frames": 2})
-        ]
-        # Nothing is kept for a run that nobody looks at.
-        notifier().unsubscribe(run.group, found.append)
-        writer.add(FramePart(writer.number([event(2)])), [(event(2), ())])
-        assert not writer._pending.readings
 
 
 @pytest.mark.parametrize("error", [OperationalError, DatabaseError])

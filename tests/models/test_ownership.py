@@ -51,11 +51,3 @@ def test_the_rows_that_a_user_sees(settings: Any, hosted: bool, user: str, visib
     users = {"anonymous": AnonymousUser(), "ann": ann, "bob": bob}
     found = Agent.objects.owned_by(users[user])
     assert " ".join(found.values_list("name", flat=True)) == visible
-
-
-@pytest.mark.parametrize("hosted", [False, True])
-def test_a_user_sees_what_they_made(settings: Any, hosted: bool) -> None:
-    settings.HOSTED = hosted
-    ann = User.objects.create(username="ann")
-    made = Agent.objects.create(name="a", url="http://agent.example", owner=owner_of(ann))
-    assert list(Agent.objects.owned_by(ann)) == [made]
