@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import itertools
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -19,6 +21,7 @@ from playground.protocols.events import Event
 from playground.protocols.frames import Frame, FrameKind
 from playground.stored_runs import read_events
 from tests.support.outages import Outage
+from tests.support.servers import HOLD, Script, reply
 
 Send = Callable[..., Awaitable[Run]]
 Begun = tuple[Run, asyncio.Task[None]]
@@ -142,3 +145,47 @@ async def working(loop: SingleTask[None]) -> AsyncIterator[None]:
     finally:
         task.cancel()
         await asyncio.wait({task})
+
+
+def rpc(own_id: Any, **members: Any) -> bytes:
+    """A message of JSON-RPC as the body of a response."""
+    return json.dumps({"jsonrpc": "2.0", "id": own_id, **members}).encode()
+
+
+def mcp_server(
+    call: Callable[[Any], Script],
+    resumed: Callable[[Any], Script] = lambda _: [HOLD],
+    sessions: Iterable[str] = itertools.repeat("s1"),
+) -> Callable[[bytes], Script]:
+    """The answers of an MCP server that numbers its sessions, and has the tool `ask`.
+
+    `call` is the script of a tool call, `resumed` that of the GET of a resumption; both get the id
+    of the call.
+    """
+    ids: list[Any] = []
+    sessions = iter(sessions)
+
+    def answer(request: bytes) -> Script:
+        line, _, rest = request.partition(b"\r\n")
+        if line.startswith(b"GET "):
+            return resumed(ids[-1])
+        if line.startswith(b"DELETE "):
+            return [reply(b"")]
+        message = json.loads(rest.partition(b"\r\n\r\n")[2])
+        own_id = message.get("id")
+        match message["method"]:
+            case "initialize":
+                result = {"protocolVersion": "2025-11-25", "serverInfo": {"name": "soup"}}
+                session = f"\r\nMcp-Session-Id: {next(sessions)}\r\n\r\n".encode()
+                return [reply(rpc(own_id, result=result)).replace(b"\r\n\r\n", session, 1)]
+            case "tools/list":
+                return [reply(rpc(own_id, result={"tools": [{"name": "ask"}]}))]
+            case "tools/call":
+                ids.append(own_id)
+                return call(own_id)
+            case "server/discover":
+                return [reply(rpc(own_id, error={"code": -32601, "message": "No."}))]
+            case _:
+                return [reply(b"", status="202 Accepted")]
+
+    return answer

@@ -6,7 +6,6 @@ import asyncio
 import dataclasses
 import json
 import re
-from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -18,7 +17,16 @@ from playground.engine import runs
 from playground.models import Agent, Run, RunKind
 from playground.protocols.events import Elicitation, Log, Progress, Result, Tools
 from playground.protocols.mcp import elicitation
-from tests.engine.conftest import Send, begin_run, calls_of, events_of, finish_run, frames_of
+from tests.engine.conftest import (
+    Send,
+    begin_run,
+    calls_of,
+    events_of,
+    finish_run,
+    frames_of,
+    mcp_server,
+    rpc,
+)
 from tests.support.mcp_servers import RESULTS, TOKEN, Recipes, serving
 from tests.support.servers import (
     HOLD,
@@ -175,12 +183,8 @@ async def test_a_question_instead_of_a_result_is_answered_by_asking_again(action
     assert run.resume == resume
 
 
-def rpc(**members: Any) -> bytes:
-    return json.dumps({"jsonrpc": "2.0", **members}).encode()
-
-
-def sse(**members: Any) -> bytes:
-    return chunk(b"event: message\r\ndata: " + rpc(**members) + b"\r\n\r\n")
+def sse(own_id: Any, **members: Any) -> bytes:
+    return chunk(b"event: message\r\ndata: " + rpc(own_id, **members) + b"\r\n\r\n")
 
 
 async def test_what_needs_no_user_is_answered_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,26 +193,28 @@ async def test_what_needs_no_user_is_answered_at_once(monkeypatch: pytest.Monkey
     answers: list[dict[str, Any]] = []
     answered = asyncio.Event()
 
-    def answer(request: bytes) -> Script:
-        message = json.loads(request.partition(b"\r\n\r\n")[2])
-        if "method" not in message:
-            answers.append(message)
-            if len(answers) == 2:
-                answered.set()
-            return [reply(b"", status="202 Accepted")]
-        if message["method"] != "tools/call":
-            return [reply(rpc(id=message["id"], error={"code": -32601, "message": "No."}))]
-        return [
+    server = mcp_server(
+        lambda own_id: [
             STREAM_HEAD,
-            sse(id="p", method="ping"),
-            sse(id="s", method="sampling/createMessage", params={"maxTokens": 5}),
+            sse("p", method="ping"),
+            sse("s", method="sampling/createMessage", params={"maxTokens": 5}),
             answered,
-            sse(id=message["id"], result={"results": [{"name": "Soup"}]}),
+            sse(own_id, result={"results": [{"name": "Soup"}]}),
             LAST_CHUNK,
         ]
+    )
 
-    async with serve(answer=answer) as server:
-        run = await ask(await saved(server.url))
+    def answer(request: bytes) -> Script:
+        message = json.loads(request.partition(b"\r\n\r\n")[2] or b'{"method": ""}')
+        if "method" in message:
+            return server(request)
+        answers.append(message)
+        if len(answers) == 2:
+            answered.set()
+        return [reply(b"", status="202 Accepted")]
+
+    async with serve(answer=answer) as serving:
+        run = await ask(await saved(serving.url))
         children = [child async for child in Run.objects.filter(parent=run)]
     assert (run.state, run.outcome) == ("completed", "answer")
     by_id = {message["id"]: message for message in answers}
@@ -216,17 +222,13 @@ async def test_what_needs_no_user_is_answered_at_once(monkeypatch: pytest.Monkey
     assert by_id["s"]["error"]["code"] == -32601
     assert {child.kind for child in children} == {RunKind.CLIENT_RESPONSE}
     # The answers belong to the trace of the run.
-    assert all(f"traceparent: 00-{run.pk.hex}-".encode() in sent for sent in server.requests)
+    assert all(f"traceparent: 00-{run.pk.hex}-".encode() in sent for sent in serving.requests)
 
 
 @pytest.mark.slow
 async def test_the_total_limit_holds_while_a_server_waits_for_its_user() -> None:
-    def answer(request: bytes) -> Script:
-        message = json.loads(request.partition(b"\r\n\r\n")[2])
-        if message["method"] != "tools/call":
-            return [reply(rpc(id=message["id"], error={"code": -32601, "message": "No."}))]
-        return [STREAM_HEAD, sse(id=1, method="elicitation/create", params={"message": "?"}), HOLD]
-
+    question = sse(1, method="elicitation/create", params={"message": "?"})
+    answer = mcp_server(lambda _: [STREAM_HEAD, question, HOLD])
     limits = dataclasses.replace(settings.RUN_LIMITS, idle_timeout=0.5, total_timeout=2.0)
     async with serve(answer=answer) as server:
         run = await ask(await saved(server.url), limits=limits)
@@ -245,41 +247,8 @@ def priming(event_id: str = "e1", retry: int = 1) -> bytes:
     return chunk(f"id: {event_id}\nretry: {retry}\ndata: \n\n".encode())
 
 
-def server_with(
-    call: Callable[[], Iterable[Any]], resumed: Callable[[int], Iterable[Any]]
-) -> Callable[[bytes], Script]:
-    """A server with a session; `call` answers the tool call, `resumed` the GET of a resumption.
-
-    `resumed` gets the id of the tool call.
-    """
-    ids: list[Any] = []
-
-    def answer(request: bytes) -> Script:
-        head, _, body = request.partition(b"\r\n\r\n")
-        if head.startswith(b"GET "):
-            return [*resumed(ids[-1])]
-        if head.startswith(b"DELETE "):
-            return [reply(b"")]
-        message = json.loads(body)
-        if message["method"] == "initialize":
-            result = {"protocolVersion": "2025-11-25", "serverInfo": {"name": "soup"}}
-            session = b"\r\nMcp-Session-Id: s1\r\n\r\n"
-            response = reply(rpc(id=message["id"], result=result))
-            return [response.replace(b"\r\n\r\n", session, 1)]
-        if message["method"] == "tools/list":
-            return [reply(rpc(id=message["id"], result={"tools": [{"name": "ask"}]}))]
-        if message["method"] == "tools/call":
-            ids.append(message["id"])
-            return [STREAM_HEAD, *call()]
-        if "id" not in message:
-            return [reply(b"", status="202 Accepted")]
-        return [reply(rpc(id=message["id"], error={"code": -32601, "message": "No."}))]
-
-    return answer
-
-
 def answered(own_id: Any) -> bytes:
-    return chunk(b"event: message\nid: e9\ndata: " + rpc(id=own_id, result=RESULT) + b"\n\n")
+    return chunk(b"event: message\nid: e9\ndata: " + rpc(own_id, result=RESULT) + b"\n\n")
 
 
 async def resumed(run: Run) -> list[bytes]:
@@ -290,8 +259,8 @@ async def resumed(run: Run) -> list[bytes]:
 
 @pytest.mark.parametrize("ending", [LAST_CHUNK, RESET], ids=["closed", "broken"])
 async def test_a_stream_without_its_response_is_resumed(send: Send, ending: Any) -> None:
-    answer = server_with(
-        lambda: [priming(), ending],
+    answer = mcp_server(
+        lambda _: [STREAM_HEAD, priming(), ending],
         # The stream stays open: with the response the run is over.
         lambda own_id: [STREAM_HEAD, priming("e2"), answered(own_id), HOLD],
     )
@@ -303,8 +272,9 @@ async def test_a_stream_without_its_response_is_resumed(send: Send, ending: Any)
 
 
 async def test_a_server_that_resumes_for_ever_is_left(send: Send) -> None:
-    answer = server_with(
-        lambda: [priming(), LAST_CHUNK], lambda _: [STREAM_HEAD, priming("e2"), LAST_CHUNK]
+    answer = mcp_server(
+        lambda _: [STREAM_HEAD, priming(), LAST_CHUNK],
+        lambda _: [STREAM_HEAD, priming("e2"), LAST_CHUNK],
     )
     async with serve(answer=answer) as server:
         run = await send(server.url, DOCUMENT, agent={"binding": "mcp"})
@@ -315,7 +285,7 @@ async def test_a_server_that_resumes_for_ever_is_left(send: Send) -> None:
 
 
 async def test_waiting_for_a_resumption_ends_with_the_time_of_the_run(send: Send) -> None:
-    answer = server_with(lambda: [priming(retry=50_000), LAST_CHUNK], lambda _: [HOLD])
+    answer = mcp_server(lambda _: [STREAM_HEAD, priming(retry=50_000), LAST_CHUNK])
     limits = dataclasses.replace(settings.RUN_LIMITS, total_timeout=0.5)
     async with serve(answer=answer) as server:
         run = await send(server.url, DOCUMENT, agent={"binding": "mcp"}, limits=limits)
@@ -325,7 +295,7 @@ async def test_waiting_for_a_resumption_ends_with_the_time_of_the_run(send: Send
 
 async def test_priming_events_without_end_reach_the_limit_of_frames(send: Send) -> None:
     many = chunk(b"id: e1\ndata: \n\n" * 1_000)
-    answer = server_with(lambda: [many, many, HOLD], lambda _: [HOLD])
+    answer = mcp_server(lambda _: [STREAM_HEAD, many, many, HOLD])
     limits = dataclasses.replace(settings.RUN_LIMITS, max_frames=1_500)
     async with serve(answer=answer) as server:
         run = await send(server.url, DOCUMENT, agent={"binding": "mcp"}, limits=limits)

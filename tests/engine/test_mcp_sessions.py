@@ -20,7 +20,7 @@ from playground.engine.runs import RunParent
 from playground.models import Agent, Conversation, McpSession, Run, RunKind, RunState
 from playground.protocols import mcp
 from playground.protocols.exchange import Target
-from tests.engine.conftest import finish_run, until, working
+from tests.engine.conftest import finish_run, mcp_server, rpc, until, working
 from tests.support.servers import Script, Server, reply, serve
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -29,35 +29,18 @@ DOCUMENT = {"query": {"text": "eggs"}, "meta": {"version": "0.55"}}
 VERSION = "2025-11-25"
 
 
-def rpc(**members: Any) -> bytes:
-    return json.dumps({"jsonrpc": "2.0", **members}).encode()
-
-
 def sessions(lost: Callable[[str], bool] = lambda _: False) -> Callable[[bytes], Script]:
     """A server that numbers its sessions, and has lost those that `lost` says."""
-    numbers = itertools.count(1)
+    server = mcp_server(
+        lambda own_id: [reply(rpc(own_id, result={"results": [{"name": "Soup"}]}))],
+        sessions=(f"s{number}" for number in itertools.count(1)),
+    )
 
     def answer(request: bytes) -> Script:
-        head, _, body = request.partition(b"\r\n\r\n")
-        session = session_of(request)
-        if head.startswith(b"DELETE "):
+        if request.startswith(b"DELETE "):
             return [reply(b"", status="405 Method Not Allowed")]
-        message = json.loads(body)
-        if message["method"] == "initialize":
-            result = {"protocolVersion": VERSION, "serverInfo": {"name": "soup"}}
-            response = reply(rpc(id=message["id"], result=result))
-            assigned = b"\r\nMcp-Session-Id: s%d\r\n\r\n" % next(numbers)
-            return [response.replace(b"\r\n\r\n", assigned, 1)]
-        if message["method"] == "server/discover":
-            return [reply(rpc(id=message["id"], error={"code": -32601, "message": "No."}))]
-        if lost(session):
-            return [reply(b"", status="404 Not Found")]
-        if "id" not in message:
-            return [reply(b"", status="202 Accepted")]
-        result = {"tools": [{"name": "ask"}]}
-        if message["method"] == "tools/call":
-            result = {"results": [{"name": "Soup"}]}
-        return [reply(rpc(id=message["id"], result=result))]
+        is_lost = lost(session_of(request))
+        return [reply(b"", status="404 Not Found")] if is_lost else server(request)
 
     return answer
 
