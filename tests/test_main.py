@@ -35,19 +35,20 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     return main
 
 
-class TestCommand:
-    def test_none_serves_and_opens_the_browser(self, run: Run) -> None:
-        assert run() == ["nlweb-playground", "serve", "--browser"]
+@pytest.mark.parametrize(
+    ("arguments", "given"),
+    [
+        ("", "serve --browser"),
+        ("--port 9000", "serve --browser --port 9000"),
+        ("send demo --help", "send demo --help"),
+    ],
+)
+def test_the_command(run: Run, arguments: str, given: str) -> None:
+    assert run(*arguments.split()) == ["nlweb-playground", *given.split()]
 
-    def test_options_without_a_command_are_those_of_serve(self, run: Run) -> None:
-        expected = ["nlweb-playground", "serve", "--browser", "--port", "9000"]
-        assert run("--port", "9000") == expected
 
-    def test_a_command_is_run_as_it_is(self, run: Run) -> None:
-        assert run("send", "demo", "--help") == ["nlweb-playground", "send", "demo", "--help"]
-
-    def test_of_a_module(self, run: Run) -> None:
-        assert run("serve", program=command_line.__file__) == ["python -m playground", "serve"]
+def test_the_command_of_a_module(run: Run) -> None:
+    assert run("serve", program=command_line.__file__) == ["python -m playground", "serve"]
 
 
 class TestInformation:

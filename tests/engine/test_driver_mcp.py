@@ -291,16 +291,3 @@ async def test_waiting_for_a_resumption_ends_with_the_time_of_the_run(send: Send
         run = await send(server.url, DOCUMENT, agent={"binding": "mcp"}, limits=limits)
     assert run.problem is not None
     assert run.problem["limit"] == "total_timeout"
-
-
-async def test_priming_events_without_end_reach_the_limit_of_frames(send: Send) -> None:
-    many = chunk(b"id: e1\ndata: \n\n" * 1_000)
-    answer = mcp_server(lambda _: [STREAM_HEAD, many, many, HOLD])
-    limits = dataclasses.replace(settings.RUN_LIMITS, max_frames=1_500)
-    async with serve(answer=answer) as server:
-        run = await send(server.url, DOCUMENT, agent={"binding": "mcp"}, limits=limits)
-    assert run.state == "refused"
-    assert run.problem is not None
-    assert run.problem["limit"] == "max_frames"
-    assert run.frames >= 1_500
-    assert (run.results, run.outcome) == (0, "none")

@@ -177,27 +177,25 @@ class TestRuns:
             await run.arefresh_from_db()
             assert run.state == "completed"
 
-    async def test_a_worker_with_another_key(
-        self, deferred: Deferred, settings: LazySettings
-    ) -> None:
-        run = await submit("http://127.0.0.1:9")
-        await QueuedWork.objects.aupdate(payload={})
-        await do(deferred)
-        await run.arefresh_from_db()
-        assert run.state == "failed"
-        assert run.problem["cause"] == "The worker cannot decrypt the request."
-        assert "PLAYGROUND_KEY" in run.problem["fix"]
-
-    @pytest.mark.parametrize("payload", [{"format": 2}, {"format": 1}, {"format": 1, "target": 1}])
-    async def test_a_worker_of_another_version(
-        self, payload: dict[str, Any], deferred: Deferred
+    @pytest.mark.parametrize(
+        ("payload", "cause", "fix"),
+        [
+            ({}, "The worker cannot decrypt the request.", "PLAYGROUND_KEY"),
+            ({"format": 2}, "queued by version 9.0", "same version"),
+            ({"format": 1}, "queued by version 9.0", "same version"),
+            ({"format": 1, "target": 1}, "queued by version 9.0", "same version"),
+        ],
+    )
+    async def test_a_worker_with_another_key_or_version(
+        self, payload: dict[str, Any], cause: str, fix: str, deferred: Deferred
     ) -> None:
         run = await submit("http://127.0.0.1:9")
         await QueuedWork.objects.aupdate(payload=payload, version="9.0")
         await do(deferred)
         await run.arefresh_from_db()
         assert run.state == "failed"
-        assert "queued by version 9.0" in run.problem["cause"]
+        assert cause in run.problem["cause"]
+        assert fix in run.problem["fix"]
 
     async def test_a_worker_that_shuts_down_leaves_it(
         self, deferred: Deferred, monkeypatch: pytest.MonkeyPatch

@@ -71,18 +71,6 @@ async def test_frames_are_stored_before_anyone_is_told(run: Run, notified: list[
     assert (run.state, run.ended_us, run.frames) == ("failed", 7, 3)
 
 
-async def test_a_fast_stream_is_stored_in_few_batches(run: Run, notified: list[int]) -> None:
-    with FrameWriter(run) as writer:
-        for number in range(500):
-            writer.add(FramePart(writer.number([event(number)])), events=number + 1)
-            await asyncio.sleep(0)
-        await writer.drain()
-    await run.arefresh_from_db()
-    assert (run.frames, run.events) == (500, 500)
-    assert notified[-1] == 500
-    assert await FrameBatch.objects.acount() == len(notified) < 100
-
-
 async def test_a_transport_that_is_faster_than_the_database_waits(
     run: Run, notified: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
