@@ -142,7 +142,8 @@ class Driver:
             limits,
             redact=redact,
             mask=registry.spec(target.protocol).mask,
-            patient=self._is_patient,
+            # While the agent waits for the user, the idle timeout does not apply.
+            patient=lambda: self.exchange.is_waiting_for_user,
             connections=connections,
             memory=self._memory,
         )
@@ -334,10 +335,6 @@ class Driver:
             part.arrived_at = time.monotonic() - age
         writer.add(part, readings, state=self._state, **columns)
 
-    def _is_patient(self) -> bool:
-        """Return whether the agent waits for the user: then the idle timeout does not apply."""
-        return self.exchange.is_waiting_for_user
-
     def _send_automatic_responses(self) -> None:
         """Send the responses that are due in mid-call and need no user, each as its own run."""
         if self._on_automatic_response is None or self._stop_requested:
@@ -418,10 +415,8 @@ class Driver:
         handshake = self.exchange.handshake
         # An action does not go to the agent that offered it, and a session that was opened with
         # the secrets of an environment is not for requests without them.
-        without_secrets = not self.run.secret_names and not (self.run.request_template or {}).get(
-            "auth"
-        )
-        if handshake is not None and without_secrets and self.run.protocol != registry.ACTION:
+        is_of_agent = self.run.protocol != registry.ACTION and not self.run.has_secrets
+        if handshake is not None and is_of_agent:
             await write_until_stored(_save_handshake, self.run, handshake)
 
 

@@ -52,14 +52,13 @@ def store_session(run: Run, target: Target, session: tuple[str, str]) -> None:
             McpSession.objects.filter(pk=known.pk).update(used_at=Now())
             return
     # The value of a secret is not stored.
-    has_secrets = bool(run.secret_names or (run.request_template or {}).get("auth"))
     McpSession.objects.create(
         conversation=conversation,
         url=run.url,
         key=key,
         version=version[:MAX_VERSION],
         session_id=session_id,
-        headers=[] if has_secrets else [list(pair) for pair in target.headers],
+        headers=[] if run.has_secrets else [list(pair) for pair in target.headers],
         used_at=Now(),
     )
 

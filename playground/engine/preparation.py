@@ -585,20 +585,13 @@ def without_empty_credentials(headers: Iterable[Sequence[str]]) -> list[tuple[st
 
 def _secrets_of(run: Run) -> tuple[Secret, ...]:
     """Return the secrets of a run. Raises `SecretNotAllowedError` for a deleted one."""
-    rows = Variable.objects.filter(
-        environment__owner=run.owner_id,
-        environment__slug=run.environment,
-        kind=Variable.Kind.SECRET,
-    )
-    found = {row.name: row for row in rows if row.secret}
-    if missing := [name for name in run.secret_names if name not in found]:
+    scope = _scope_of(run)
+    found = {name: scope.find_secret(name) for name in run.secret_names}
+    if missing := [name for name, secret in found.items() if secret is None]:
         raise SecretNotAllowedError(
             f"The environment “{run.environment}” no longer has the secret {_listed(missing)}."
         )
-    return tuple(
-        Secret(name, found[name].secret, tuple(found[name].allowed_origins))
-        for name in run.secret_names
-    )
+    return tuple(filter(None, found.values()))
 
 
 def _address_after(run: Run, agent: Agent) -> str:

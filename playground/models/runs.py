@@ -266,6 +266,11 @@ class Run(Owned):
         return self.kind in TURNS
 
     @property
+    def has_secrets(self) -> bool:
+        """Whether it was sent with secrets of an environment, or with credentials of its own."""
+        return bool(self.secret_names or (self.request_template or {}).get("auth"))
+
+    @property
     def target_agent(self) -> Agent | None:
         """The agent that requests after this run are sent to; None if it was deleted.
 
