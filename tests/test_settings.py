@@ -21,7 +21,7 @@ from django.http import HttpRequest
 
 import playground
 from playground.base import private_files
-from playground.base.limits import MIB, RunLimits
+from playground.base.limits import RunLimits
 from playground.base.logs import JSONFormatter, TextFormatter
 from playground.base.private_files import read_or_create_key
 from playground.site.sidebar import page_context
@@ -31,18 +31,6 @@ ROOT = Path(__file__).parent.parent
 
 
 class TestLimits:
-    def test_the_defaults(self) -> None:
-        assert RunLimits.from_environment({}) == RunLimits(
-            max_bytes=32 * MIB,
-            max_frames=100_000,
-            max_depth=100,
-            connect_timeout=10,
-            idle_timeout=60,
-            total_timeout=600,
-            max_runs=20,
-            max_promises=50,
-        )
-
     @pytest.mark.parametrize("field", fields(RunLimits), ids=lambda field: field.name)
     def test_each_has_its_variable(self, field: Any) -> None:
         name = f"PLAYGROUND_{field.name.upper()}"

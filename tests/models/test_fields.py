@@ -30,32 +30,48 @@ def stored(column: str = "auth_secret") -> str:
         return cursor.fetchone()[0]
 
 
-@pytest.mark.parametrize("secret", ["canary", "ünï 🍳", " spaces ", "x" * 10_000])
-def test_a_secret_comes_back_and_the_database_never_sees_it(secret: str) -> None:
-    Agent.objects.create(name="A", url="http://a.example", auth_secret=secret)
-    assert secret not in stored()
-    assert base64.b64encode(secret.encode()).decode() not in stored()
-    assert Agent.objects.get().auth_secret == secret
+def make(**fields: Any) -> Agent:
+    return Agent.objects.create(**{"name": "A", "url": "http://a.example", **fields})
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "parts"),
+    [
+        *(("auth_secret", text, [text]) for text in ("canary", "ünï 🍳", " spaces ", "x" * 10_000)),
+        ("headers", HEADERS, ["canary", "X-API-Key", "X-Plain"]),
+    ],
+)
+def test_a_value_comes_back_and_the_database_never_sees_it(
+    column: str, value: Any, parts: list[str]
+) -> None:
+    make(**{column: value})
+    for _ in range(2):
+        for part in parts:
+            assert part not in stored(column)
+            assert base64.b64encode(part.encode()).decode() not in stored(column)
+        assert getattr(Agent.objects.get(), column) == value
+        Agent.objects.update(**{column: value})  # That encrypts, too.
 
 
 def test_the_same_secret_is_never_stored_alike() -> None:
+    make(auth_secret="same")
+    first = stored()
+    Agent.objects.update(auth_secret="same")
+    assert stored() != first
+
+
+def test_no_value_is_empty() -> None:
+    """No two rows have the same list."""
     for name in ("A", "B"):
-        Agent.objects.create(name=name, url="http://a.example", auth_secret="same")
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT auth_secret FROM playground_agent")
-        assert len({row[0] for row in cursor.fetchall()}) == 2
-
-
-def test_no_secret_is_empty() -> None:
-    Agent.objects.create(name="A", url="http://a.example")
-    assert stored() == ""
-    assert Agent.objects.get().auth_secret == ""
+        make(name=name)
+    assert (stored(), stored("headers")) == ("", "")
+    first, second = Agent.objects.all()
+    first.headers.append(["X-A", "1"])
+    assert (second.auth_secret, second.headers) == ("", [])
 
 
 def test_another_key_reads_nothing(settings: Any) -> None:
-    Agent.objects.create(
-        name="A", url="http://a.example", auth="bearer", auth_secret="canary", headers=HEADERS
-    )
+    make(auth="bearer", auth_secret="canary", headers=HEADERS)
     settings.PLAYGROUND_KEY = "another key"
     agent = Agent.objects.get()
     assert (agent.auth_secret, agent.auth_headers(), agent.headers) == ("", [], [])
@@ -63,7 +79,7 @@ def test_another_key_reads_nothing(settings: Any) -> None:
 
 @pytest.mark.parametrize("garbage", ["garbage", "gAAAAA==", "ü", "=" * 40])
 def test_garbage_reads_as_nothing(garbage: str) -> None:
-    Agent.objects.create(name="A", url="http://a.example")
+    make()
     with connection.cursor() as cursor:
         cursor.execute("UPDATE playground_agent SET auth_secret = %s", [garbage])
     assert Agent.objects.get().auth_secret == ""
@@ -88,44 +104,20 @@ def test_what_authenticates(fields: dict[str, str], headers: list[tuple[str, str
     assert Agent(name="A", url="http://a.example", **fields).auth_headers() == headers
 
 
-class TestHeaders:
-    def test_they_come_back_and_the_database_never_sees_them(self) -> None:
-        Agent.objects.create(name="A", url="http://a.example", headers=HEADERS)
-        assert stored("headers")
-        for part in ("canary", "X-API-Key", "X-Plain"):
-            assert part not in stored("headers")
-        assert Agent.objects.get().headers == HEADERS
-
-    def test_an_update_encrypts_too(self) -> None:
-        Agent.objects.create(name="A", url="http://a.example")
-        assert stored("headers") == ""
-        Agent.objects.update(headers=HEADERS)
-        assert "canary" not in stored("headers")
-        assert Agent.objects.get().headers == HEADERS
-
-    def test_none_are_an_own_empty_list(self) -> None:
-        for name in ("A", "B"):
-            Agent.objects.create(name=name, url="http://a.example")
-        first, second = Agent.objects.all()
-        first.headers.append(["X-A", "1"])
-        assert second.headers == []
-
-    def test_fixtures_bring_plain_lists_and_are_written_without(self, tmp_path: Path) -> None:
-        fields = {"name": "A", "slug": "a", "url": "http://a.example", "headers": HEADERS,
-                  "created_at": "2026-01-01T00:00:00Z"}  # fmt: skip
-        fixture = tmp_path / "agents.json"
-        fixture.write_text(json.dumps([{"model": "playground.agent", "fields": fields}]))
-        call_command("loaddata", str(fixture), verbosity=0)
-        assert Agent.objects.get().headers == HEADERS
-        assert "canary" not in stored("headers")
-        dumped = json.loads(serializers.serialize("json", Agent.objects.all()))
-        assert dumped[0]["fields"]["headers"] == []
+def test_fixtures_bring_plain_lists_and_are_written_without(tmp_path: Path) -> None:
+    fields = {"name": "A", "slug": "a", "url": "http://a.example", "headers": HEADERS,
+              "created_at": "2026-01-01T00:00:00Z"}  # fmt: skip
+    fixture = tmp_path / "agents.json"
+    fixture.write_text(json.dumps([{"model": "playground.agent", "fields": fields}]))
+    call_command("loaddata", str(fixture), verbosity=0)
+    assert Agent.objects.get().headers == HEADERS
+    assert "canary" not in stored("headers")
+    dumped = json.loads(serializers.serialize("json", Agent.objects.all()))
+    assert dumped[0]["fields"]["headers"] == []
 
 
 def test_dumped_data_holds_nothing_that_is_encrypted() -> None:
-    agent = Agent.objects.create(
-        name="A", url="http://a.example", auth="bearer", auth_secret="canary", headers=HEADERS
-    )
+    agent = make(auth="bearer", auth_secret="canary", headers=HEADERS)
     agent.save_handshake({"session": "canary"})
     environment = Environment.objects.create(name="E")
     Variable.objects.create(environment=environment, name="v", kind="secret", secret="canary")
@@ -135,26 +127,27 @@ def test_dumped_data_holds_nothing_that_is_encrypted() -> None:
     assert "canary" not in out.getvalue()
 
 
-class TestRotation:
-    def write(self) -> None:
-        Agent.objects.create(
-            name="A", url="http://a.example", auth_secret="canary", headers=HEADERS
-        )
-        environment = Environment.objects.create(name="E")
-        Variable.objects.create(environment=environment, name="v", kind="secret", secret="dove")
+def write() -> None:
+    make(auth_secret="canary", headers=HEADERS)
+    environment = Environment.objects.create(name="E")
+    Variable.objects.create(environment=environment, name="v", kind="secret", secret="dove")
 
+
+@pytest.fixture
+def directory(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data directory with a key, with which three values are encrypted."""
+    monkeypatch.delenv("PLAYGROUND_KEY", raising=False)
+    settings.DATA_DIR = tmp_path
+    settings.PLAYGROUND_KEY = read_or_create_key(tmp_path / "encryption-key")
+    settings.PLAYGROUND_OTHER_KEYS = []
+    write()
+    return tmp_path
+
+
+class TestRotation:
     def read(self) -> tuple[str, Any, str]:
         agent, variable = Agent.objects.get(), Variable.objects.get()
         return agent.auth_secret, agent.headers, variable.secret
-
-    @pytest.fixture
-    def directory(self, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        monkeypatch.delenv("PLAYGROUND_KEY", raising=False)
-        settings.DATA_DIR = tmp_path
-        settings.PLAYGROUND_KEY = read_or_create_key(tmp_path / "encryption-key")
-        settings.PLAYGROUND_OTHER_KEYS = []
-        self.write()
-        return tmp_path
 
     def test_the_new_key_reads_everything_and_the_old_one_nothing(
         self, settings: Any, directory: Path
@@ -213,7 +206,7 @@ class TestRotation:
         self, settings: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         settings.PLAYGROUND_KEY = "old"
-        self.write()
+        write()
         monkeypatch.setenv("PLAYGROUND_KEY", "new")
         monkeypatch.delenv("PLAYGROUND_OLD_KEY", raising=False)
         with pytest.raises(CommandError, match="PLAYGROUND_OLD_KEY"):
@@ -228,14 +221,9 @@ class TestRotation:
 @pytest.mark.sqlite
 @pytest.mark.django_db(transaction=True)
 def test_the_old_key_goes_when_what_the_new_one_wrote_is_on_the_disk(
-    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the two a machine may lose its power."""
-    monkeypatch.delenv("PLAYGROUND_KEY", raising=False)
-    settings.DATA_DIR = tmp_path
-    settings.PLAYGROUND_KEY = read_or_create_key(tmp_path / "encryption-key")
-    settings.PLAYGROUND_OTHER_KEYS = []
-    Agent.objects.create(name="A", url="http://a.example", auth_secret="canary")
     levels: list[int] = []
 
     def level() -> int:
