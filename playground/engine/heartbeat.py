@@ -18,7 +18,7 @@ import asyncio
 import contextlib
 from collections.abc import Iterator
 from itertools import islice
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from playground.base.executors import run_in_reader, run_in_writer
@@ -37,10 +37,14 @@ MAX_KEYS = 500
 Model = type[Run] | type[CollectionRun]
 
 
-class Stoppable(Protocol):
-    """The driver of a run or collection run. Neither method waits; each may be called again."""
+class Drivable(Protocol):
+    """The driver of a run or collection run."""
 
-    def stop(self) -> None:
+    async def drive(self) -> None: ...
+
+    # Neither of these waits; each may be called again.
+
+    def stop(self, *args: Any, **kwargs: Any) -> None:
         """Stop because that was requested."""
         ...
 
@@ -50,7 +54,7 @@ class Stoppable(Protocol):
 
 
 @contextlib.contextmanager
-def heartbeat(record: Run | CollectionRun, driver: Stoppable) -> Iterator[None]:
+def heartbeat(record: Run | CollectionRun, driver: Drivable) -> Iterator[None]:
     """Keep the heartbeat of a record while the block runs; stop the driver if it has to.
 
     Must be called on the event loop's thread.
@@ -67,10 +71,10 @@ class DrivenRecords:
     """The runs and collection runs that an event loop drives, with their drivers."""
 
     def __init__(self) -> None:
-        self._drivers: dict[Model, dict[UUID, Stoppable]] = {}
+        self._drivers: dict[Model, dict[UUID, Drivable]] = {}
         self._task: asyncio.Task[None] | None = None
 
-    def add(self, record: Run | CollectionRun, driver: Stoppable) -> None:
+    def add(self, record: Run | CollectionRun, driver: Drivable) -> None:
         """Keep the heartbeat of `record` from now on."""
         self._drivers.setdefault(type(record), {})[record.pk] = driver
         if self._task is None:

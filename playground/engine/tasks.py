@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
@@ -19,24 +19,13 @@ from playground.base.executors import response_timeout, write_when_available
 from playground.base.jobs import TaskRegistry, start_task
 from playground.engine import concurrency, work_queue
 from playground.engine.driver import Driver, Listener
-from playground.engine.heartbeat import request_stop
+from playground.engine.heartbeat import Drivable, request_stop
 from playground.engine.promises import PromiseObserver
 from playground.engine.request import PreparedRequest, request_of_run
 from playground.engine.runs import RunParent, create_run, refuses_new_runs
 from playground.models import CollectionRun, Run, RunKind, RunState
 from playground.models.driving import local_runs, mark_interrupted
 from playground.notifications import notify_viewers
-
-
-class Drivable(Protocol):
-    """The driver of a run or collection run."""
-
-    async def drive(self) -> None: ...
-
-    def stop(self, *args: Any, **kwargs: Any) -> None:
-        """Stop because that was requested; does not wait."""
-        ...
-
 
 D = TypeVar("D", bound=Drivable)
 
