@@ -204,16 +204,6 @@ class TestStop:
         assert run.bytes == len(START + RESULT) + 30
         assert (await kinds(run))[-1] == "TAIL"
 
-    @pytest.mark.slow
-    async def test_at_another_process_is_seen(self, begin: Begin) -> None:
-        async with serve(STREAM_HEAD, chunk(START), HOLD) as server:
-            run, task = await begin(server.url)
-            await server.asked.wait()
-            await Run.objects.filter(pk=run.pk).aupdate(stop_requested=True)
-            await asyncio.wait_for(task, 5)
-        await run.arefresh_from_db()
-        assert run.state == "cancelled"
-
     @pytest.mark.parametrize("body", ["stream", "document"])
     @pytest.mark.parametrize("turns", [0, 1, 10, 100, 1000])
     async def test_at_any_moment_and_twice_leaves_no_gap(
@@ -243,16 +233,6 @@ class TestStop:
         await run.arefresh_from_db()
         assert run.state == "cancelled"
         assert not server.requests
-
-    async def test_a_final_state_stays(self, begin: Begin) -> None:
-        async with serve(STREAM_HEAD, chunk(START), HOLD) as server:
-            run, task = await begin(server.url)
-            await server.asked.wait()
-            await Run.objects.filter(pk=run.pk).aupdate(state="interrupted")
-            tasks.stop(run)
-            await asyncio.wait({task})
-        await run.arefresh_from_db()
-        assert run.state == "interrupted"
 
 
 async def stored_frames(run: Run) -> None:

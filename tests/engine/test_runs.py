@@ -12,10 +12,10 @@ from django.contrib.auth.models import User
 
 from playground.engine.request import request_to
 from playground.engine.runs import MAX_REFUSED_REQUEST, MAX_REFUSED_RUNS, RunParent, create_run
-from playground.models import Agent, Conversation, FrameBatch, Run, RunKind, storage
+from playground.models import Agent, Conversation, Run, RunKind, storage
 from playground.models.storage import MAKE_ROOM, RUN_BYTES
 from tests.engine.conftest import Send, frames_of
-from tests.support.servers import HOLD, STREAM_HEAD, serve
+from tests.support.servers import STREAM_HEAD, serve
 
 QUOTA = 100_000
 #: Kinds of runs that begin something.
@@ -107,15 +107,6 @@ class TestQuota:
         Run.objects.update(bytes=QUOTA * 1.2)  # But not without end.
         storage._counts.clear()
         assert create(kind=kind, parent=turn).state == "refused"
-
-
-async def test_nothing_is_sent(send: Send) -> None:
-    await sync_to_async(fill)()
-    async with serve(STREAM_HEAD, HOLD) as server:
-        run = await send(server.url)
-    assert (run.state, run.frames) == ("refused", 0)
-    assert server.requests == []
-    assert not await FrameBatch.objects.aexists()
 
 
 async def test_every_frame_is_counted(send: Send, settings: Any) -> None:

@@ -195,28 +195,24 @@ async def test_a_run_that_is_deleted_under_its_viewer() -> None:
     assert await viewer.is_closed(consumers.ENDED)
 
 
-async def test_our_own_failure_is_not_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page connects again after this code."""
-
-    def broken(view: live.RunUpdates) -> None:
-        raise RuntimeError("a bug")
-
-    monkeypatch.setattr(live.RunUpdates, "advance", broken)
-    viewer = await Viewer.opened((await record()).run)
-    assert await viewer.is_closed(consumers.FAILED)
-
-
-@pytest.mark.parametrize("step", ["open", "follow"])
-async def test_a_socket_that_cannot_be_opened_is_closed_with_a_code_of_ours(
-    step: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("owner", "step", "error"),
+    [
+        (consumers.RunConsumer, "open", OperationalError("connection refused")),
+        (consumers.RunConsumer, "follow", OperationalError("connection refused")),
+        (live.RunUpdates, "advance", RuntimeError("a bug")),
+    ],
+)
+async def test_our_own_failure_is_not_the_end(
+    owner: type[Any], step: str, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An exception would end it with 1011, which Daphne cannot send."""
+    """The page connects again after this code. Daphne cannot send 1011, that of an exception."""
 
     def fail(*_: Any, **__: Any) -> None:
-        raise OperationalError("connection refused")
+        raise error
 
     monkeypatch.setattr(executors, "REQUEST_PATIENCE", 0.0)
-    monkeypatch.setattr(consumers.RunConsumer, step, fail)
+    monkeypatch.setattr(owner, step, fail)
     viewer = await Viewer.opened((await record()).run)
     assert await viewer.is_closed(consumers.FAILED)
 
