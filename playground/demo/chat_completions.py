@@ -18,11 +18,11 @@ from uuid import uuid4
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from playground.demo import requests, service
+from playground.demo import requests, responses, service
 from playground.demo.agent_api.request_context import Catalog
 from playground.demo.failures import FailureError, invalid_parameter
 from playground.demo.http import PAUSE, endpoint, event_stream, json_response, pace_of
-from playground.demo.responses import Document, encode
+from playground.demo.responses import Document
 
 #: Most messages and functions of a request that are read, and choices of a response.
 _MAX_ENTRIES, _MAX_CHOICES = 100, 5
@@ -209,7 +209,7 @@ async def _events(
 
     async def event(document: Document) -> bytes:
         await asyncio.sleep(PAUSE * pace * 0.6)
-        return b"data: " + encode(document) + b"\n\n"
+        return responses.event("", document)
 
     for index, message in enumerate(messages):
         for number, delta in enumerate(_deltas(message)):

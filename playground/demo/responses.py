@@ -88,6 +88,11 @@ def encode(document: Any) -> bytes:
     return json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
-def event(name: str, document: Any) -> bytes:
-    """Encode a server-sent event; JSON has no line break, so that `data` is one line."""
-    return b"event: " + name.encode() + b"\ndata: " + encode(document) + b"\n\n"
+def event(name: str, document: Any, line_end: str = "\n") -> bytes:
+    """Encode a server-sent event; JSON has no line break, so that `data` is one line.
+
+    Without a name it has only data.
+    """
+    end = line_end.encode()
+    named = b"event: " + name.encode() + end if name else b""
+    return named + b"data: " + encode(document) + end + end

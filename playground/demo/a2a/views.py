@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
-from playground.demo import jsonrpc
+from playground.demo import jsonrpc, responses
 from playground.demo.a2a import message_handler, tasks, versions
 from playground.demo.a2a.skills import SKILLS
 from playground.demo.a2a.tasks import Task
@@ -17,7 +17,7 @@ from playground.demo.a2a.versions import DirectAnswer, Incoming, ServedVersion
 from playground.demo.failures import FailureError
 from playground.demo.http import endpoint, error_document, event_stream, json_response, pace_of
 from playground.demo.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
-from playground.demo.responses import Document, encode
+from playground.demo.responses import Document
 
 logger = logging.getLogger("playground.demo")
 
@@ -125,13 +125,12 @@ async def _events(
     message: Incoming,
     answer: DirectAnswer | Task,
 ) -> AsyncIterator[bytes]:
+    def event(result: Document) -> bytes:
+        # Without a name, with the line ends of other agents.
+        return responses.event("", jsonrpc.result(call.id, result), "\r\n")
+
     if isinstance(answer, DirectAnswer):
-        yield _event(jsonrpc.result(call.id, version.sent(answer)))
+        yield event(version.sent(answer))
         return
-    async for event in message_handler.events(version, answer, new=not message.task):
-        yield _event(jsonrpc.result(call.id, event))
-
-
-def _event(message: Document) -> bytes:
-    # Without a name, with the line ends of other agents.
-    return b"data: " + encode(message) + b"\r\n\r\n"
+    async for update in message_handler.events(version, answer, new=not message.task):
+        yield event(update)

@@ -9,14 +9,14 @@ from collections.abc import AsyncIterator, Sequence
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from playground.demo import lists, service, state_store
+from playground.demo import lists, responses, service, state_store
 from playground.demo.agent_api import handlers, malformed
 from playground.demo.agent_api.request_context import Catalog, RequestContext
 from playground.demo.agent_api.requests import ParsedRequest, read_request
 from playground.demo.agent_api.writer import ResponseWriter
 from playground.demo.failures import FailureError
 from playground.demo.http import PAUSE, endpoint, event_stream, json_response, pace_of
-from playground.demo.responses import Document, encode
+from playground.demo.responses import Document
 
 logger = logging.getLogger("playground.demo")
 
@@ -87,4 +87,4 @@ async def _events(objects: Sequence[Document], pace: float) -> AsyncIterator[byt
     for value in objects:
         factor = 0.6 if value.get("delta") is True else 1.0
         await asyncio.sleep(PAUSE * pace * factor)
-        yield b"data: " + encode(value) + b"\n\n"
+        yield responses.event("", value)

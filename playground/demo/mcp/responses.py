@@ -11,7 +11,7 @@ from django.http.response import HttpResponseBase
 from playground.demo import jsonrpc
 from playground.demo.http import event_stream, json_response
 from playground.demo.jsonrpc import INTERNAL_ERROR, RpcError
-from playground.demo.responses import Document, encode
+from playground.demo.responses import Document, event
 
 logger = logging.getLogger("playground.demo")
 
@@ -44,11 +44,12 @@ async def deliver(
 async def _events(
     message_id: str | int | None, first: Document, rest: Messages
 ) -> AsyncIterator[bytes]:
+    # The line ends of other MCP servers.
+    yield event("message", first, "\r\n")
     message = first
-    yield _event(message)
     while "method" in message:
         message = await _next(message_id, rest)
-        yield _event(message)
+        yield event("message", message, "\r\n")
 
 
 async def _next(message_id: str | int | None, messages: Messages) -> Document:
@@ -60,8 +61,3 @@ async def _next(message_id: str | int | None, messages: Messages) -> Document:
     except Exception:
         logger.exception("Answering a tool call over MCP failed")
         return jsonrpc.error(message_id, RpcError(INTERNAL_ERROR, "Internal server error."))
-
-
-def _event(message: Document) -> bytes:
-    # The line ends of other MCP servers.
-    return b"event: message\r\ndata: " + encode(message) + b"\r\n\r\n"

@@ -124,7 +124,7 @@ async def unnamed(request: ScenarioRequest) -> HttpResponseBase:
     # As the public ask agent does.
     meta = {"version": "0.54", "response_type": "Answer", "request_id": "scenario"}
     events = ({"_meta": meta}, {"results": [dish(0), dish(1), dish(2)]})
-    return _stream(request, *(event("", document).partition(b"\n")[2] for document in events))
+    return _stream(request, *(event("", document) for document in events))
 
 
 @ROWS.add(
