@@ -19,7 +19,7 @@ from playground.demo.guides import guides
 from playground.demo.http import PAUSE, SAFE_METHODS, endpoint, event_stream, json_response
 from playground.demo.responses import Answer, meta
 from playground.demo.scenarios import SCENARIOS
-from playground.demo.scenarios.scenario import read_request
+from playground.demo.scenarios.parts import read_request
 from playground.demo.service import ServedResponse
 
 logger = logging.getLogger("playground.demo")

@@ -11,9 +11,8 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 
 from playground.demo.http import endpoint, error_document, event_stream, json_response
-from playground.demo.scenarios.scenario import (
+from playground.demo.scenarios.parts import (
     ScenarioRequest,
-    Scenarios,
     complete,
     dish,
     paced,
@@ -21,6 +20,7 @@ from playground.demo.scenarios.scenario import (
     result,
     start,
 )
+from playground.demo.scenarios.scenario import script
 
 _ACTION_COUNT = 60
 _SLOW_SECONDS = 3.0
@@ -56,8 +56,6 @@ _RESPONSES: Mapping[str, str] = {
     "redirect": "A redirect to another host",
 }
 
-ROWS = Scenarios()
-
 
 def _action(name: str, target: Any, **more: Any) -> dict[str, Any]:
     """Return an HTTP action; without an endpoint if `target` is None."""
@@ -73,103 +71,69 @@ def _action(name: str, target: Any, **more: Any) -> dict[str, Any]:
     return action if target is None else {**action, "endpoint": target}
 
 
-def _item(number: int, name: str, actions: Any) -> dict[str, Any]:
-    return {**dish(number), "name": name, "actions": actions}
+def _without(action: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {member: value for member, value in action.items() if member != name}
 
 
 def _cart(request: ScenarioRequest) -> str:
     return request.http_request.build_absolute_uri(reverse("demo-cart"))
 
 
-@ROWS.add(
-    "actions-shapes",
-    "Malformed actions",
-    "An object instead of a list, a missing protocol, a method in lower case, strings as"
-    " actions, sixty actions on one result.",
-    "The valid actions can be run; a note explains why the others cannot.",
-    results=9,
-)
+def _answer(request: ScenarioRequest, actions: Mapping[str, Any]) -> HttpResponseBase:
+    """Return a dish for each name, with its actions."""
+    items = (dish(at, name=name, actions=value) for at, (name, value) in enumerate(actions.items()))
+    return respond(request, *items)
+
+
+@script("actions-shapes")
 async def shapes(request: ScenarioRequest) -> HttpResponseBase:
     # Deviations from section 5.
-    cart = _cart(request)
-    bare = _action("Add to the cart", cart)
-    no_protocol = {name: value for name, value in bare.items() if name != "protocol"}
+    bare = _action("Add to the cart", _cart(request))
+    many = [{**bare, "name": f"act_{number}"} for number in range(_ACTION_COUNT)]
     variants: Mapping[str, Any] = {
         "A single object": bare,
-        "Without protocol": [no_protocol],
+        "Without protocol": [_without(bare, "protocol")],
         "A method in lower case": [{**bare, "method": "post"}],
-        "Without method": [{name: value for name, value in bare.items() if name != "method"}],
+        "Without method": [_without(bare, "method")],
         "Not objects": ["add_to_cart", 7, None, [bare]],
         "An unknown protocol": [{**bare, "protocol": "SMTP"}],
         "A tool without a server": [{"name": "tool", "description": "Call it", "protocol": "MCP"}],
         "Params as a list": [{**bare, "params": ["salt"]}],
-        f"{_ACTION_COUNT} actions": [
-            {**bare, "name": f"act_{number}"} for number in range(_ACTION_COUNT)
-        ],
+        f"{_ACTION_COUNT} actions": many,
     }
-    items = (_item(at, name, value) for at, (name, value) in enumerate(variants.items()))
-    return await respond(request, *items)
+    return _answer(request, variants)
 
 
-@ROWS.add(
-    "actions-endpoints",
-    "Actions with unsafe endpoints",
-    "Endpoints that are scripts, files, relative, on this machine, or missing.",
-    "The target of each action is shown, or the reason why it cannot be run.",
-    results=9,
-)
+@script("actions-endpoints")
 async def endpoints(request: ScenarioRequest) -> HttpResponseBase:
-    pairs = enumerate(_ENDPOINTS.items())
-    return await respond(
-        request, *(_item(at, name, [_action(name, to)]) for at, (name, to) in pairs)
-    )
+    return _answer(request, {name: [_action(name, to)] for name, to in _ENDPOINTS.items()})
 
 
-@ROWS.add(
-    "actions-headers",
-    "Actions with invalid headers",
-    "Headers such as Host, Cookie and Content-Length, and malformed ones.",
-    "A note says why they are not sent.",
-    results=8,
-)
+@script("actions-headers")
 async def headers(request: ScenarioRequest) -> HttpResponseBase:
     cart = _cart(request)
-    items = (
-        _item(at, name, [_action(name, cart, headers=value)])
-        for at, (name, value) in enumerate(_HEADERS.items())
-    )
-    return await respond(request, *items)
+    actions = {name: [_action(name, cart, headers=value)] for name, value in _HEADERS.items()}
+    return _answer(request, actions)
 
 
-@ROWS.add(
-    "actions-replies",
-    "Actions with unusual responses",
-    "Endpoints that respond with a 500, a web page, an empty body, a delay, a stream, text or a"
-    " redirect.",
-    "Each response is shown below its card.",
-    results=7,
-)
+@script("actions-replies")
 async def responses(request: ScenarioRequest) -> HttpResponseBase:
-    items = []
-    for at, (kind, name) in enumerate(_RESPONSES.items()):
+    actions = {}
+    for kind, name in _RESPONSES.items():
         to = request.http_request.build_absolute_uri(reverse("demo-action-response", args=[kind]))
-        items.append(_item(at, name, [_action(name, to, method="GET")]))
-    return await respond(request, *items)
+        actions[name] = [_action(name, to, method="GET")]
+    return _answer(request, actions)
 
 
-@ROWS.add(
-    "actions-nested",
-    "Nested actions",
-    "Items within items, each with an action.",
-    "All three actions are shown.",
-    results=1,
-)
+@script("actions-nested")
 async def nested(request: ScenarioRequest) -> HttpResponseBase:
+    def item(number: int, name: str, action: str, **parts: Any) -> dict[str, Any]:
+        return dish(number, name=name, actions=[_action(action, cart)], **parts)
+
     cart = _cart(request)
-    inner = _item(2, "A sauce", [_action("Add the sauce", cart)])
-    middle = {**_item(1, "A main course", [_action("Add the course", cart)]), "hasPart": [inner]}
-    outer = {**_item(0, "A menu", [_action("Add the menu", cart)]), "hasPart": {"main": middle}}
-    return await respond(request, outer)
+    sauce = item(2, "A sauce", "Add the sauce")
+    main = item(1, "A main course", "Add the course", hasPart=[sauce])
+    return respond(request, item(0, "A menu", "Add the menu", hasPart={"main": main}))
 
 
 @endpoint(error_document, "GET", "POST")

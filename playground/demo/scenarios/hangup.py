@@ -8,16 +8,18 @@ Daphne's reactor and closed there. uvicorn closes the connection after an except
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from typing import Any
+from typing import Any, Never
 
 from django.http import HttpRequest
 
 
-def hang_up(request: HttpRequest, *, reset: bool) -> None:
+async def hang_up(request: HttpRequest, *, reset: bool) -> Never:
     """Close the connection of a request immediately; with `reset`, the client gets an RST.
 
-    Without `reset`, pending data is still sent. Raise `ConnectionResetError` if the connection
+    Without `reset`, pending data is still sent. Never return: wait until the server notices that
+    the connection is gone and cancels the request. Raise `ConnectionResetError` if the connection
     cannot be found: other servers close it on an exception.
     """
     transport = _transport(request)
@@ -27,6 +29,8 @@ def hang_up(request: HttpRequest, *, reset: bool) -> None:
         transport.abortConnection()
     else:
         transport.loseConnection()
+    await asyncio.Event().wait()
+    raise AssertionError("this event is never set")
 
 
 def _transport(request: HttpRequest) -> Any | None:

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.test import AsyncClient
 
-from playground.demo.scenarios import elicitations, promises
+from playground.demo.scenarios import GROUPS
 from tests.demo.conftest import Reply, read_events
 
-ELICITATION_SLUGS = [row.slug for row in elicitations.ROWS]
-PROMISE_SLUGS = [row.slug for row in promises.ROWS]
+ELICITATION_SLUGS = [row.slug for row in GROUPS["Elicitation"]]
+PROMISE_SLUGS = [row.slug for row in GROUPS["Promises"]]
 
 
 async def post(path: str, body: Any, **headers: str) -> Reply:

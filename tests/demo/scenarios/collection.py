@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from playground.demo.scenarios import GROUPS
-from playground.demo.scenarios.scenario import VERSION, Scenario
+from playground.demo.scenarios.parts import VERSION
+from playground.demo.scenarios.scenario import Scenario
 from tests.support.playground_server import ROOT
 
 PATH = ROOT / "fixtures" / "misbehaving.json"

@@ -148,9 +148,9 @@ async def test_the_server_survives(playground: PlaygroundServer) -> None:
     assert (await play(playground, "slow", "?every=0&n=1")).whole
 
 
-def test_elsewhere_a_hang_up_is_an_error(rf: RequestFactory) -> None:
+async def test_elsewhere_a_hang_up_is_an_error(rf: RequestFactory) -> None:
     with pytest.raises(ConnectionResetError):
-        hang_up(rf.post("/"), reset=False)
+        await hang_up(rf.post("/"), reset=False)
 
 
 async def test_gzip_is_flushed_after_each_event(playground: PlaygroundServer) -> None:

@@ -8,6 +8,7 @@ import pytest
 from django.test import AsyncClient
 
 from playground.demo.scenarios import SCENARIOS
+from playground.demo.scenarios.scenario import SCRIPTS
 from tests.demo.scenarios.wire import calling, play
 from tests.support.playground_server import PlaygroundServer
 
@@ -45,6 +46,19 @@ class TestEveryScenario:
         assert scenario.demonstrates.endswith(".")
         assert scenario.state in {"completed", "truncated", "failed", "refused"}
         assert scenario.outcome in {"answer", "elicitation", "promise", "failure", "none"}
+
+    @pytest.mark.parametrize("slug", SCENARIOS)
+    def test_sends_something_in_one_way(self, slug: str) -> None:
+        scenario = SCENARIOS[slug]
+        whole = scenario.document is not None or scenario.body is not None
+        answers = bool(scenario.items or scenario.events)
+        ways = [slug in SCRIPTS, answers, whole, scenario.elicitation, scenario.promise]
+        # With a token, one is the answer and one the refusal.
+        assert sum(map(bool, ways)) == (2 if scenario.token else 1)
+        assert scenario.hang_up in {"", "close", "reset"}
+
+    def test_scripts_have_a_row(self) -> None:
+        assert set(SCRIPTS) <= set(SCENARIOS)
 
     @pytest.mark.parametrize("query", ["n=x", "n=-1", "n=100001", "every=61", "every=nan", "for=x"])
     async def test_impossible_knobs(self, query: str) -> None:
