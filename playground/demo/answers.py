@@ -17,6 +17,7 @@ from playground.demo.items import item, listed, minutes_text, short
 from playground.demo.languages import ENGLISH, Language
 from playground.demo.requests import AskRequest
 from playground.demo.responses import Answer, Document, StreamPart
+from playground.demo.vocabulary import SHELVES
 
 _COURSES: Mapping[str, frozenset[str]] = {
     "starter": frozenset({"starter", "soup"}),
@@ -79,19 +80,6 @@ def _matches(entry: CorpusItem, wishes: Sequence[str]) -> int:
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MEALS = ("breakfast", "lunch", "dinner")
-_SHELVES: Mapping[str, tuple[str, ...]] = {
-    "Dairy and eggs": ("egg", "milk", "butter", "cream", "cheese", "yogurt", "feta", "parmesan",
-                       "mozzarella", "ricotta", "halloumi", "gruyère"),
-    "Fish and meat": ("fish", "seafood", "meat"),
-    "Grains and pulses": ("rice", "pasta", "spaghetti", "linguine", "penne", "orzo", "bread",
-                          "oat", "quinoa", "lentil", "chickpea", "bean", "couscous", "noodle",
-                          "tortilla", "flour", "bulgur", "polenta", "tofu"),
-    "Vegetables and fruit": ("onion", "garlic", "tomato", "potato", "carrot", "spinach", "lemon",
-                             "lime", "pepper", "courgette", "aubergine", "mushroom", "apple",
-                             "banana", "berry", "blueberries", "cabbage", "leek", "cucumber",
-                             "avocado", "ginger", "basil", "parsley", "coriander", "mint", "dill",
-                             "squash", "kale", "broccoli", "pumpkin", "peas", "celery"),
-}  # fmt: skip
 
 
 def meal_plan(corpus: Corpus, ask: AskRequest, today: date) -> list[Document]:
@@ -159,14 +147,14 @@ def _shopping_list(entries: Sequence[CorpusItem]) -> list[Document]:
     needed = dict.fromkeys(
         text for entry in entries for text in strings(entry.document.get("recipeIngredient"))
     )
-    shelves: dict[str, list[str]] = {name: [] for name in (*_SHELVES, "Cupboard")}
+    shelves: dict[str, list[str]] = {name: [] for name in (*SHELVES, "Cupboard")}
     for text in needed:
         shelves[_shelf_of(text.lower())].append(text)
     return [{"category": name, "items": texts} for name, texts in shelves.items() if texts]
 
 
 def _shelf_of(ingredient: str) -> str:
-    for name, words in _SHELVES.items():
+    for name, words in SHELVES.items():
         if any(contains(ingredient, word) for word in words):
             return name
     return "Cupboard"

@@ -13,21 +13,13 @@ from typing import Any
 
 from playground.demo.corpus import CorpusItem, diet_key, minutes_of, strings
 from playground.demo.failures import invalid_parameter
+from playground.demo.vocabulary import GROUPS
 
 DEFAULT_RESULTS = 10
 MAX_RESULTS = 100
 #: Ids of questions of this agent's elicitations: their answers are filters.
 ANSWERS = ("dietary_restrictions", "cooking_time", "sauce_type", "protein_type")
 _NO_PREFERENCE = {"", "none", "no preference", "any", "anything"}
-_GROUPS = {
-    "fish": ("salmon", "cod", "tuna", "trout", "fish", "mackerel", "sea bass"),
-    "seafood": ("salmon", "cod", "tuna", "trout", "fish", "shrimp", "mussel", "squid"),
-    "bean": ("bean", "chickpea", "lentil"),
-    "nut": ("almond", "walnut", "hazelnut", "pistachio", "cashew", "pecan", "peanut", "pine nut"),
-    "dairy": ("milk", "butter", "cream", "cheese", "yogurt", "parmesan", "mozzarella", "feta"),
-    "meat": ("chicken", "beef", "pork", "lamb", "bacon", "sausage", "turkey", "chorizo", "ham"),
-    "gluten": ("flour", "pasta", "spaghetti", "bread", "noodles", "couscous", "bulgur"),
-}
 _AMOUNT = re.compile(r"(\d{1,6}(?:\.\d{1,2})?)")
 _SCHEMA_ORG = re.compile(r"https?://schema\.org/")
 
@@ -94,7 +86,7 @@ def contains(text: str, name: str) -> bool:
     """Return True if a lower-case text has an ingredient, or one of the group of that name."""
     name = name.strip().lower()
     stem = name if name.endswith("ss") else name.removesuffix("s")
-    names = _GROUPS.get(stem, (stem,))
+    names = GROUPS.get(stem, (stem,))
     return any(re.search(rf"\b{re.escape(word)}(?:e?s)?\b", text) for word in names)
 
 

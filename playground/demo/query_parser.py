@@ -11,85 +11,8 @@ from dataclasses import dataclass, replace
 
 from playground.demo.corpus import diet_key, strings, words_of
 from playground.demo.requests import MAX_TEXT, AskRequest
+from playground.demo.vocabulary import ORDERS, STOP_WORDS, SYNONYMS, TYPES
 
-_STOP_WORDS = frozenset(
-    """a about all also am an and any anything are as at be been but by can could did do does dont
-    find for from get give given go good great has have help here how i id idea ideas if ill im in
-    into is it its ive just kind know like list lot love made make making may maybe me more most
-    much my need new nice no not of on or our out please really recommend s should show so some
-    something suggest suggestion suggestions tell than that the their them then there these they
-    thing things
-    think this to today tonight too try up us use using very want was way we well were what when
-    where which who will with would you your best better delicious tasty yummy favourite favorite
-    looking ask dish dishes meal food eat eating cook cooking prepare without minutes minute min
-    mins hour hours under within less ready only quite rather
-    """.split()
-)
-#: Synonyms of search terms, which score less.
-_SYNONYMS: dict[str, tuple[str, ...]] = {
-    "aubergine": ("eggplant",),
-    "bbq": ("barbecue", "grill"),
-    "bean": ("chickpea", "lentil"),
-    "brunch": ("breakfast",),
-    "cheap": ("budget",),
-    "chickpeas": ("hummus", "falafel"),
-    "coriander": ("cilantro",),
-    "courgette": ("zucchini",),
-    "eggplant": ("aubergine",),
-    "easy": ("simple", "quick"),
-    "fast": ("quick",),
-    "film": ("movie",),
-    "fish": ("salmon", "cod", "tuna", "seafood"),
-    "garbanzo": ("chickpea",),
-    "healthy": ("light", "fresh", "salad"),
-    "meatless": ("vegetarian",),
-    "noodles": ("ramen", "pasta"),
-    "pan": ("skillet",),
-    "pasta": ("spaghetti", "linguine", "penne", "noodle"),
-    "prawn": ("shrimp",),
-    "prawns": ("shrimp",),
-    "protein": ("eggs", "lentil", "tofu", "chicken"),
-    "quick": ("easy", "fast"),
-    "seafood": ("fish", "shrimp", "salmon"),
-    "shrimp": ("prawn",),
-    "spicy": ("chili", "hot"),
-    "supper": ("dinner",),
-    "sweet": ("dessert",),
-    "veggie": ("vegetable", "vegetarian"),
-    "warm": ("soup", "stew"),
-    "zucchini": ("courgette",),
-}
-#: Words that set the order of results, with the value to order by.
-_ORDERS = {
-    "lighter": "calories",
-    "lightest": "calories",
-    "healthier": "calories",
-    "quicker": "minutes",
-    "quickest": "minutes",
-    "faster": "minutes",
-    "fastest": "minutes",
-    "shorter": "minutes",
-    "cheaper": "price",
-    "cheapest": "price",
-    "affordable": "price",
-}
-_TYPES = {
-    "recipe": "Recipe",
-    "recipes": "Recipe",
-    "restaurant": "Restaurant",
-    "restaurants": "Restaurant",
-    "trattoria": "Restaurant",
-    "bistro": "Restaurant",
-    "movie": "Movie",
-    "movies": "Movie",
-    "film": "Movie",
-    "films": "Movie",
-    "product": "Product",
-    "products": "Product",
-    "cookware": "Product",
-    "article": "Article",
-    "articles": "Article",
-}
 #: Words that do not help to choose a restaurant.
 _MEALS = frozenset({"dinner", "lunch", "supper"})
 _DIETS = re.compile(
@@ -125,12 +48,12 @@ class ParsedQuery:
 def parse_query(text: str) -> ParsedQuery:
     """Parse a query. Never raise."""
     without = excluded(text)
-    words = [w for w in words_of(text) if w not in _STOP_WORDS and w not in without]
-    kinds = {_TYPES[word] for word in words if word in _TYPES}
-    searched = [w for w in words if w not in _TYPES and w not in _ORDERS and not w.isdigit()]
+    words = [w for w in words_of(text) if w not in STOP_WORDS and w not in without]
+    kinds = {TYPES[word] for word in words if word in TYPES}
+    searched = [w for w in words if w not in TYPES and w not in ORDERS and not w.isdigit()]
     if kinds == {"Restaurant"}:
         searched = [word for word in searched if word not in _MEALS]
-    related = [other for word in words for other in _SYNONYMS.get(word, ())]
+    related = [other for word in words for other in SYNONYMS.get(word, ())]
     return ParsedQuery(
         search_terms=searched,
         related=related,
@@ -138,7 +61,7 @@ def parse_query(text: str) -> ParsedQuery:
         diets=diets_in(text),
         without=without,
         max_minutes=_minutes_in(text),
-        order=next((_ORDERS[word] for word in reversed(words) if word in _ORDERS), ""),
+        order=next((ORDERS[word] for word in reversed(words) if word in ORDERS), ""),
     )
 
 
