@@ -1,4 +1,4 @@
-"""Failure codes with their HTTP status, message, and a way to trigger each.
+"""Failure codes with their HTTP status, message, and a way to trigger each: `failures.json`.
 
 Sections 4.1.4 (codes) and 7.4 (status codes). The demo page shows the same table. A response has
 only codes that its version lists.
@@ -6,8 +6,10 @@ only codes that its version lists.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from playground.demo import languages
@@ -26,41 +28,8 @@ class Code:
 
 
 CODES: Mapping[str, Code] = {
-    "NO_RESULTS": Code(
-        200, "No results match this query.", "Send the query “recipes from planet Mars”."
-    ),
-    "INVALID_QUERY": Code(
-        400,
-        "The query is invalid.",
-        "Send invalid JSON, omit query.text, or set max_cooking_time to “soon”.",
-    ),
-    "UNSUPPORTED_FORMAT": Code(
-        200, "This response format is not supported.", "Set prefer.response_format to “csv”."
-    ),
-    "UNSUPPORTED_MODE": Code(200, "This mode is not supported.", "Set prefer.mode to “generate”."),
-    "RATE_LIMITED": Code(
-        429,
-        "Too many requests; try again in 5 seconds.",
-        "Only on request: the demo agent has no rate limit.",
-        {"Retry-After": "5"},
-    ),
-    "INTERNAL_ERROR": Code(500, "Internal agent error.", "Only on request."),
-    "TIMEOUT": Code(
-        200,
-        "The agent timed out before the answer was complete.",
-        "Send the query “soup that fails”; a stream sends it after the first results.",
-    ),
-    "TOKEN_LIMIT": Code(
-        200,
-        "The request exceeds the token limit of this agent.",
-        "Send more than 4,000 characters; on request, a stream ends with it.",
-    ),
-    "INVALID_PARAMETER": Code(
-        400, "A parameter has an invalid value.", "In 0.54, set max_cooking_time to “soon”."
-    ),
-    "CANCELLED": Code(
-        200, "The task was cancelled.", "In 0.55, cancel a meal plan that is in progress."
-    ),
+    name: Code(**row)
+    for name, row in json.loads(Path(__file__).with_suffix(".json").read_text("utf-8")).items()
 }
 #: The codes of each version: of 0.54 those in its text and examples, of 0.55 those of its list.
 LISTED: Mapping[str, tuple[str, ...]] = {

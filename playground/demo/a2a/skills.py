@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import uuid4
 
 from playground.demo import items as result_items
@@ -16,29 +18,8 @@ from playground.demo.jsonrpc import INVALID_PARAMS, RpcError
 from playground.demo.requests import MAX_TEXT, VERSIONS, AskRequest
 from playground.demo.responses import Document
 
-SKILLS: Sequence[Document] = (
-    {
-        "id": "ask",
-        "name": "Ask",
-        "description": "Answers a question about food with recipes, restaurants and more.",
-        "tags": ["nlweb", "search"],
-        "examples": ["tomato soup", "vegan curry in under 45 minutes"],
-    },
-    {
-        "id": "plan_shopping",
-        "name": "Plan the shopping",
-        "description": "Writes a shopping list for one or more dishes.",
-        "tags": ["recipes", "shopping"],
-        "examples": ["Plan the shopping for tiramisu", "Plan the shopping for soup that fails"],
-    },
-    {
-        "id": "reserve_table",
-        "name": "Reserve a table",
-        "description": "Reserves a table for up to 12 guests; asks for the time if it is missing.",
-        "tags": ["restaurants"],
-        "examples": ["A table for two at the trattoria, please", "A table for 50 at 8 pm"],
-    },
-)
+#: The skills as the card describes them.
+SKILLS: Sequence[Document] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 SKILL_IDS = frozenset(skill["id"] for skill in SKILLS)
 _FAILS = re.compile(r"\bthat fails\b", re.I)
 _TABLE = re.compile(r"\b(?:a table|reserve|reservation|book)\b", re.I)
