@@ -12,7 +12,7 @@ from playground.demo.corpus import CorpusItem
 
 Action = dict[str, Any]
 _CONTEXT = {"@context": "http://schema.org/"}
-#: Actions by the type of an item, with the names of its values in braces.
+#: Actions by the type of an item or the kind of a list, with the names of its values in braces.
 _ACTIONS = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
 
@@ -35,32 +35,23 @@ def actions_of(entry: CorpusItem, links: DemoUrls) -> list[Action]:
         "url": entry.document["url"],
         "ingredients": list(entry.document.get("recipeIngredient", [])),
     }
-    rows = _ACTIONS.get(entry.kind, _ACTIONS["other"])
-    return [{**_CONTEXT, **_filled(row, values)} for row in rows]
+    return actions(entry.kind if entry.kind in _ACTIONS else "other", values)
 
 
-def _filled(template: Any, values: Mapping[str, Any]) -> Any:
+def actions(kind: str, values: Mapping[str, Any]) -> list[Action]:
+    """Return the actions of a kind of item with these values."""
+    return [{**_CONTEXT, **filled(row, values)} for row in _ACTIONS[kind]]
+
+
+def filled(template: Any, values: Mapping[str, Any]) -> Any:
     """Return a template with its values; the ingredients are a list."""
     match template:
         case dict():
-            return {name: _filled(member, values) for name, member in template.items()}
+            return {name: filled(member, values) for name, member in template.items()}
         case list():
-            return [_filled(member, values) for member in template]
+            return [filled(member, values) for member in template]
         case "{ingredients}":
             return values["ingredients"]
         case str():
             return template.format_map(values)
     return template
-
-
-def http(kind: str, name: str, description: str, endpoint: str, method: str) -> Action:
-    """Return an action over HTTP."""
-    return {
-        **_CONTEXT,
-        "@type": kind,
-        "name": name,
-        "description": description,
-        "protocol": "HTTP",
-        "method": method,
-        "endpoint": endpoint,
-    }

@@ -15,7 +15,7 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 
 from playground.demo import languages, requests
-from playground.demo.actions import http
+from playground.demo.actions import actions
 from playground.demo.failures import FailureError
 from playground.demo.http import endpoint, error_document, json_response
 from playground.demo.languages import Language
@@ -98,10 +98,7 @@ async def described(request: HttpRequest, name: str, language: Language) -> Docu
         "url": url,
         "numberOfItems": len(rows),
         "itemListElement": _elements(request, rows),
-        "actions": [
-            http("ViewAction", f"show_{name}", f"Show the {name} as JSON", url, "GET"),
-            http("DeleteAction", f"clear_{name}", f"Empty the {name}", url, "DELETE"),
-        ],
+        "actions": actions("list", {"name": name, "url": url}),
     }
 
 
@@ -135,12 +132,11 @@ def _elements(request: HttpRequest, rows: Sequence[ListItem]) -> list[Document]:
 
 def _element(request: HttpRequest, row: ListItem) -> Document:
     url = _id_and_url(request, row)["url"]
-    remove_text = f"Remove from the {row.list_name}"
     return {
         "@type": "Thing",
         "name": _title(row.content),
         "url": url,
-        "actions": [http("DeleteAction", "remove", remove_text, url, "DELETE")],
+        "actions": actions("entry", {"name": row.list_name, "url": url}),
     }
 
 
