@@ -18,8 +18,10 @@ from playground.demo.jsonrpc import INVALID_PARAMS, RpcError
 from playground.demo.requests import MAX_TEXT, VERSIONS, AskRequest
 from playground.demo.responses import Document
 
-#: The skills as the card describes them.
-SKILLS: Sequence[Document] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+#: The agent card, with the name of its URL in braces. It serves both versions: clients of 0.3 read
+#: `url` and `preferredTransport`, those of 1.0 `supportedInterfaces`.
+CARD: Document = json.loads(Path(__file__).with_name("card.json").read_text("utf-8"))
+SKILLS: Sequence[Document] = CARD["skills"]
 SKILL_IDS = frozenset(skill["id"] for skill in SKILLS)
 _FAILS = re.compile(r"\bthat fails\b", re.I)
 _TABLE = re.compile(r"\b(?:a table|reserve|reservation|book)\b", re.I)

@@ -11,9 +11,10 @@ from django.urls import reverse
 
 from playground.demo import jsonrpc, responses
 from playground.demo.a2a import message_handler, tasks, versions
-from playground.demo.a2a.skills import SKILLS
+from playground.demo.a2a.skills import CARD
 from playground.demo.a2a.tasks import Task
 from playground.demo.a2a.versions import DirectAnswer, Incoming, ServedVersion
+from playground.demo.actions import filled
 from playground.demo.failures import FailureError
 from playground.demo.http import endpoint, error_document, event_stream, json_response, pace_of
 from playground.demo.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
@@ -26,30 +27,9 @@ _HEADER = "A2A-Version"
 
 @endpoint(error_document, "GET")
 async def card(request: HttpRequest) -> HttpResponseBase:
-    """`GET /.well-known/agent-card.json`, with URLs on the origin of the request.
-
-    The card serves both versions: clients of 0.3 read `url` and `preferredTransport`, those of 1.0
-    `supportedInterfaces`.
-    """
+    """`GET /.well-known/agent-card.json`, with URLs on the origin of the request."""
     url = request.build_absolute_uri(reverse("demo-a2a"))
-    interface = {"url": url, "protocolBinding": "JSONRPC"}
-    document = {
-        "name": "NLWeb demo agent",
-        "description": "Recipes, restaurants and more. Ships with the playground.",
-        "version": "1.0.0",
-        "supportedInterfaces": [
-            {**interface, "protocolVersion": "1.0"},
-            {**interface, "protocolVersion": "0.3"},
-        ],
-        "url": url,
-        "preferredTransport": "JSONRPC",
-        "protocolVersion": "0.3.0",
-        "capabilities": {"streaming": True, "pushNotifications": False},
-        "defaultInputModes": ["text/plain", "application/json"],
-        "defaultOutputModes": ["text/plain", "application/json"],
-        "skills": list(SKILLS),
-    }
-    return json_response(document)
+    return json_response(filled(CARD, {"a2a": url}))
 
 
 @endpoint(jsonrpc.refusal, "POST")
