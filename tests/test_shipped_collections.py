@@ -14,7 +14,7 @@ from junitparser import Failure, JUnitXml
 from playground.collections import files, recordings
 from playground.collections.fixture import Fixture, fixture_text
 from playground.collections.fixture_parser import parse_fixture
-from playground.demo.examples import GROUPS
+from playground.demo.guides import GROUPS
 from playground.models import Agent, SavedRequest
 from playground.server.startup import load_samples
 from tests.demo.scenarios import collection

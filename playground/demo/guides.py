@@ -1,10 +1,13 @@
-"""Guides to MCP, the Agent API and A2A on the demo page, from `guides.json`."""
+"""Examples and guides on the demo page, from `examples.json` and `guides.json`.
+
+A test sends every example.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +17,49 @@ from playground.demo.a2a.skills import SKILLS
 from playground.demo.agent_api.handlers import ROWS
 from playground.demo.agent_api.malformed import BROKEN
 from playground.demo.chat_completions import ROWS as CHAT_ROWS
-from playground.demo.examples import Example
 from playground.demo.mcp.tools import TOOLS
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A request to copy, and its response."""
+
+    title: str
+    #: Empty if the workbench cannot send it.
+    request: Mapping[str, Any] = field(default_factory=dict)
+    #: The expected response type of NLWeb.
+    answer: str = "answer"
+    #: What the response is like.
+    happens: str = ""
+
+    @property
+    def text(self) -> str:
+        """Return the request as JSON, with a line for each of its sections."""
+        sections = (
+            f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
+            for name, value in self.request.items()
+        )
+        return "{\n" + ",\n".join(sections) + "\n}"
+
+    @property
+    def indented(self) -> str:
+        """Return the request as JSON, with a line for each value."""
+        return json.dumps(self.request, ensure_ascii=False, indent=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Examples of one topic."""
+
+    title: str
+    lead: str
+    examples: Sequence[Example]
+
+
+GROUPS: Sequence[Group] = tuple(
+    Group(row["title"], row["lead"], tuple(Example(**each) for each in row["examples"]))
+    for row in json.loads(Path(__file__).with_name("examples.json").read_text("utf-8"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +68,8 @@ class Guide:
 
     slug: str
     title: str
+    #: The text of the link to it.
+    link: str
     lead: str
     #: (HTTP method, URL name, purpose).
     addresses: Sequence[tuple[str, str, str]]
@@ -83,10 +129,10 @@ _MORE: Mapping[str, tuple[Sequence[Example], *tuple[tuple[str, str, Sequence[Exa
 def _guide(row: Mapping[str, Any]) -> Guide:
     examples, *tables = _MORE[row["slug"]]
     examples = (*(Example(**each) for each in row["examples"]), *examples)
-    about = (row["slug"], row["title"], row["lead"], row["addresses"])
+    about = (row["slug"], row["title"], row["link"], row["lead"], row["addresses"])
     return Guide(*about, (("", row["column"], examples), *tables), row["agent"])
 
 
 GUIDES: Sequence[Guide] = tuple(
-    map(_guide, json.loads(Path(__file__).with_suffix(".json").read_text("utf-8")))
+    map(_guide, json.loads(Path(__file__).with_name("guides.json").read_text("utf-8")))
 )

@@ -13,9 +13,9 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 
-from playground.demo import examples, requests, responses, scenarios, service
+from playground.demo import requests, responses, scenarios, service
 from playground.demo.failures import CODES, FailureError
-from playground.demo.guides import guides
+from playground.demo.guides import GROUPS, guides
 from playground.demo.http import PAUSE, SAFE_METHODS, endpoint, event_stream, json_response
 from playground.demo.responses import Answer, meta
 from playground.demo.scenarios import SCENARIOS
@@ -86,7 +86,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "await_url": origin + reverse("demo-await"),
         "cart_url": origin + reverse("demo-cart"),
         "cookbook_url": origin + reverse("demo-cookbook"),
-        "groups": examples.GROUPS,
+        "groups": GROUPS,
         "guides": guides(origin),
         "codes": CODES.items(),
         "chapters": [

@@ -18,8 +18,7 @@ from django.test.utils import setup_test_environment
 
 from playground.demo import corpus
 from playground.demo.corpus import Corpus
-from playground.demo.examples import GROUPS
-from playground.demo.guides import GUIDES
+from playground.demo.guides import GROUPS, GUIDES
 from playground.protocols import registry, sse
 from playground.protocols.explanations import schema_of_response
 from playground.protocols.json_pointer import escape

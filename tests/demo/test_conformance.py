@@ -12,8 +12,8 @@ from django.test import AsyncClient
 from playground.conformance import ConformanceReport, Level, Verdict
 from playground.demo.agent_api.handlers import ROWS
 from playground.demo.agent_api.malformed import BROKEN
-from playground.demo.examples import GROUPS, Example
 from playground.demo.failures import CODES
+from playground.demo.guides import GROUPS, Example
 from playground.protocols import registry
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame, FrameKind

@@ -9,9 +9,8 @@ import httpx
 import pytest
 from django.utils.html import escape
 
-from playground.demo.examples import GROUPS
 from playground.demo.failures import CODES
-from playground.demo.guides import GUIDES, Guide
+from playground.demo.guides import GROUPS, GUIDES, Guide
 from playground.demo.scenarios import SCENARIOS
 from tests.support.playground_server import PlaygroundServer
 
