@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
 
-from django.test import AsyncClient
-
 from playground.conformance import ConformanceReport, Level, Verdict, run_rules
 from playground.protocols import sse
 from playground.protocols.frames import Frame, FrameKind
+from tests.demo.client import body_of, post
 
 #: Everything but information.
 VIOLATIONS = (Level.MUST, Level.SHOULD)
@@ -21,7 +19,7 @@ VIOLATIONS = (Level.MUST, Level.SHOULD)
 async def recorded(reply: Any) -> list[tuple[FrameKind, bytes]]:
     """The head, the body and the end of a response of Django's client."""
     streamed = reply.streaming and reply.headers["Content-Type"] == "text/event-stream"
-    body = b"".join([chunk async for chunk in reply]) if reply.streaming else reply.content
+    body = await body_of(reply)
     if reply.headers.get("Content-Encoding") == "gzip":
         body = zlib.decompress(body, wbits=31)
     line = f"HTTP/1.1 {reply.status_code} {HTTPStatus(reply.status_code).phrase}"
@@ -51,10 +49,8 @@ async def report_on(
     path: str, request: Any, version: str = "0.55", operation: str = "ask"
 ) -> ConformanceReport:
     """The report on the reply to a request that is sent as it is to a path below /demo/."""
-    reply = await AsyncClient().post(
-        f"/demo/{path}", json.dumps(request), content_type="application/json"
-    )
-    return report(await recorded(reply), request, version, operation=operation)
+    frames = await recorded(await post(path, request))
+    return report(frames, request, version, operation=operation)
 
 
 def problems(found: ConformanceReport, levels: Iterable[Level] = VIOLATIONS) -> dict[str, str]:

@@ -1,19 +1,17 @@
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import Any
 
 import jsonschema
 import pytest
-from django.test import AsyncClient
 
 from playground.demo import corpus as corpora
 from playground.demo import promises
 from playground.demo.corpus import Corpus
 from playground.protocols import schemas
+from tests.demo.client import Reply, reply_to
 from tests.demo.reference_responses import shipped_corpus
 
 
@@ -27,47 +25,6 @@ def _validator(version: str, name: str) -> jsonschema.Draft202012Validator:
     schema = schemas.load("nlweb", version, name)
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
-
-
-@dataclass
-class Reply:
-    """A response as a client sees it."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
-    #: Of a stream: (event name, data), in order.
-    events: list[tuple[str, Any]] = field(default_factory=list)
-
-    @property
-    def document(self) -> dict[str, Any]:
-        return json.loads(self.body)
-
-    @property
-    def meta(self) -> dict[str, Any]:
-        return self.document["_meta"]
-
-    @property
-    def names(self) -> list[str]:
-        return [item["name"] for item in self.document["results"] if "name" in item]
-
-    @property
-    def code(self) -> str:
-        assert self.meta["response_type"] == "failure", self.document
-        return str(self.document["error"]["code"])
-
-    def data_of(self, name: str) -> list[Any]:
-        return [data for event, data in self.events if event == name]
-
-
-def read_events(body: bytes) -> list[tuple[str, Any]]:
-    """Return the events of a stream; each has a name and one line of JSON."""
-    events = []
-    assert body.endswith(b"\n\n")
-    for block in body.decode().removesuffix("\n\n").split("\n\n"):
-        name, data = block.split("\n")
-        events.append((name.removeprefix("event: "), json.loads(data.removeprefix("data: "))))
-    return events
 
 
 Ask = Callable[..., Awaitable[Reply]]
@@ -104,21 +61,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture
-def post(corpus: Corpus) -> Iterator[Ask]:
-    """Post a body (bytes as they are, all else as JSON) to a path below /demo/."""
-    client = AsyncClient()
-
-    async def post(path: str, body: Any, **headers: str) -> Reply:
-        data = body if isinstance(body, bytes) else json.dumps(body)
-        response = await client.post(
-            f"/demo/{path}", data, content_type="application/json", headers=headers
-        )
-        if not response.streaming:
-            return Reply(response.status_code, dict(response.headers), response.content)
-        body = b"".join([chunk async for chunk in response])
-        return Reply(response.status_code, dict(response.headers), body, read_events(body))
-
-    return post
+def post(corpus: Corpus) -> Ask:
+    """Post a body to a path below /demo/, and read the response with its events."""
+    return reply_to
 
 
 @pytest.fixture

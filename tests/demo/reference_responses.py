@@ -13,7 +13,6 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.core.management import call_command
-from django.test import AsyncClient
 from django.test.utils import setup_test_environment
 
 from playground.demo import corpus
@@ -23,6 +22,7 @@ from playground.protocols import registry, sse
 from playground.protocols.explanations import schema_of_response
 from playground.protocols.json_pointer import escape
 from playground.protocols.nlweb.versions import VERSIONS
+from tests.demo.client import body_of, post
 
 
 def requests() -> Iterator[tuple[str, str, str, dict[str, Any]]]:
@@ -41,21 +41,19 @@ def requests() -> Iterator[tuple[str, str, str, dict[str, Any]]]:
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "demo_corpus.json"
 PROTOCOLS = {"demo-agent-api": "agent-api", "demo-chat-completions": "chat-completions"}
 PATHS = {
-    "nlweb": "/demo/ask",
-    "agent-api": "/demo/agent-api",
-    "chat-completions": "/demo/v1/chat/completions",
+    "nlweb": "ask",
+    "agent-api": "agent-api",
+    "chat-completions": "v1/chat/completions",
 }
 
 
 async def responses() -> list[dict[str, Any]]:
     """The requests with the locations that their responses have first."""
-    client, found = AsyncClient(), []
+    found = []
     seen: set[tuple[str, str, str]] = set()
     for agent, protocol, version, request in requests():
-        response = await client.post(
-            f"{PATHS[protocol]}?pace=0", json.dumps(request), content_type="application/json"
-        )
-        body = response.content if not response.streaming else await read(response)
+        response = await post(f"{PATHS[protocol]}?pace=0", request)
+        body = await body_of(response)
         shown = dict.fromkeys(
             f"{schema_of_response(protocol, version, document, name)}#{pointer}"
             for name, document in documents_of(body, response.headers["Content-Type"])
@@ -67,10 +65,6 @@ async def responses() -> list[dict[str, Any]]:
             row = {"agent": agent, "protocol": protocol, "version": version}
             found.append({**row, "request": request, "shows": sorted(fresh)})
     return found
-
-
-async def read(response: Any) -> bytes:
-    return b"".join([chunk async for chunk in response])
 
 
 def documents_of(body: bytes, content_type: str) -> Iterator[tuple[str, Any]]:

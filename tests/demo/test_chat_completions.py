@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
-from django.test import AsyncClient
 
 from playground.demo.chat_completions import ROWS
+from tests.demo import client
 from tests.demo.conformance import problems, recorded, report
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -23,9 +22,7 @@ def asking(*texts: str, **more: Any) -> dict[str, Any]:
 
 
 async def post(body: Any) -> Any:
-    data = body if isinstance(body, bytes) else json.dumps(body)
-    url = "/demo/v1/chat/completions?pace=0"
-    return await AsyncClient().post(url, data, content_type="application/json")
+    return await client.post("v1/chat/completions?pace=0", body)
 
 
 async def said(request: dict[str, Any]) -> list[dict[str, Any]]:

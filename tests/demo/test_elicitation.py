@@ -13,7 +13,8 @@ from playground.demo.failures import FailureError
 from playground.demo.query_parser import complete_from_context
 from playground.demo.requests import MAX_TEXT
 from playground.demo.requests import AskRequest as AskRecord
-from tests.demo.conftest import Ask, Reply, check
+from tests.demo.client import Reply
+from tests.demo.conftest import Ask, check
 
 TYPES = {"single_select", "multi_select", "free_text", "number", "boolean"}
 

@@ -9,7 +9,8 @@ import pytest
 from playground.elicitation.form import ElicitationForm, build_form
 from playground.elicitation.strategies import default_template, next_request
 from playground.protocols.events import Elicitation, Question
-from tests.demo.conftest import Ask, Reply
+from tests.demo.client import Reply
+from tests.demo.conftest import Ask
 
 #: What is answered where a question has no default.
 SAID: dict[str, Any] = {

@@ -11,7 +11,8 @@ from playground.demo.failures import FailureError
 from playground.demo.models import StoredState
 from playground.demo.promises import PromiseRequest
 from playground.demo.requests import AskRequest as AskRecord
-from tests.demo.conftest import Ask, Clock, Reply, check
+from tests.demo.client import Reply
+from tests.demo.conftest import Ask, Clock, check
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PLAN = {"query": {"text": "make a weekly meal plan with a shopping list"}}

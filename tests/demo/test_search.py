@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from playground.demo.corpus import Corpus, CorpusItem, Index, IndexRow
 from playground.demo.query_parser import parse_query
-from tests.demo.conftest import Ask, Reply
+from tests.demo.client import Reply
+from tests.demo.conftest import Ask
 
 Search = Callable[..., Awaitable[list[CorpusItem]]]
 ALL = {"num_results": 100}

@@ -6,20 +6,16 @@ import json
 from typing import Any
 
 import pytest
-from django.test import AsyncClient
 
 from playground.demo import jsonrpc, state_store
+from tests.demo import client
 from tests.demo.conftest import Clock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 async def post(body: Any, version: str = "") -> Any:
-    data = body if isinstance(body, bytes) else json.dumps(body)
-    headers = {"A2A-Version": version} if version else {}
-    return await AsyncClient().post(
-        "/demo/a2a?pace=0", data, content_type="application/json", headers=headers
-    )
+    return await client.post("a2a?pace=0", body, **({"A2A-Version": version} if version else {}))
 
 
 def call(method: str, params: Any = None) -> dict[str, Any]:
@@ -105,7 +101,7 @@ async def test_errors(body: Any, code: int) -> None:
 
 async def test_streams_have_the_line_ends_of_others() -> None:
     reply = await post(call("message/stream", message_params("Plan the shopping for tiramisu")))
-    body = b"".join([chunk async for chunk in reply])
+    body = await client.body_of(reply)
     assert reply.headers["Content-Type"] == "text/event-stream"
     frames = body.split(b"\r\n\r\n")
     assert frames.pop() == b""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.test import AsyncClient
+from tests.demo import client
 
 PANTRY = {
     "type": "function",
@@ -31,16 +31,14 @@ def data_message(kind: str, **data: Any) -> dict[str, Any]:
 
 
 async def post(body: Any, query: str = "") -> Any:
-    data = body if isinstance(body, bytes) else json.dumps(body)
-    url = f"/demo/agent-api?pace=0{query}"
-    return await AsyncClient().post(url, data, content_type="application/json")
+    return await client.post(f"agent-api?pace=0{query}", body)
 
 
 async def objects(*messages: dict[str, Any], **more: Any) -> list[dict[str, Any]]:
     """The objects of a stream."""
     reply = await post({"input": list(messages), **more})
     assert reply.headers["Content-Type"] == "text/event-stream"
-    frames = b"".join([chunk async for chunk in reply]).decode().split("\n\n")
+    frames = (await client.body_of(reply)).decode().split("\n\n")
     assert frames.pop() == ""
     return [json.loads(frame.removeprefix("data: ")) for frame in frames]
 

@@ -10,6 +10,7 @@ from django.test import AsyncClient
 
 from playground.demo import jsonrpc, state_store
 from playground.demo.mcp import stateful
+from tests.demo.client import body_of
 from tests.demo.conftest import Clock
 from tests.demo.mcp.wire import BOTH, SURPRISE, call, messages, open_session, post
 
@@ -97,7 +98,7 @@ class TestStateful:
 
         async def methods() -> list[str | None]:
             reply = await post(call("tools/call", params), Mcp_Session_Id=session)
-            return [each.get("method") for each in messages(b"".join([c async for c in reply]))]
+            return [each.get("method") for each in messages(await body_of(reply))]
 
         progress = ["notifications/progress"]
         assert (await methods())[:2] == ["notifications/message", *progress]
@@ -144,7 +145,7 @@ class TestStateful:
         monkeypatch.setattr(stateful, "PATIENCE", 0.0)
         session = await open_session(elicitation={})
         reply = await post(call("tools/call", SURPRISE), Mcp_Session_Id=session)
-        _, result = messages(b"".join([chunk async for chunk in reply]))
+        _, result = messages(await body_of(reply))
         assert result["result"]["isError"]
         assert "No answer" in result["result"]["content"][0]["text"]
 

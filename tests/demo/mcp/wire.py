@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.test import AsyncClient
+from tests.demo import client
 
 BOTH = "application/json, text/event-stream"
 KEY = "io.modelcontextprotocol/"
@@ -13,11 +13,7 @@ SURPRISE = {"name": "ask", "arguments": {"query": {"text": "surprise me, but ask
 
 
 async def post(body: Any, path: str = "mcp?pace=0", **headers: str) -> Any:
-    data = body if isinstance(body, bytes) else json.dumps(body)
-    named = {"Accept": BOTH, **{name.replace("_", "-"): value for name, value in headers.items()}}
-    return await AsyncClient().post(
-        f"/demo/{path}", data, content_type="application/json", headers=named
-    )
+    return await client.post(path, body, **{"Accept": BOTH, **headers})
 
 
 def call(method: str, params: Any = None, number: Any = 1) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import pytest
 from django.test import RequestFactory
 
 from playground.demo.scenarios.hangup import hang_up
-from tests.demo.conftest import read_events
+from tests.demo.client import read_events
 from tests.demo.scenarios.wire import Raw, calling, play
 from tests.support.playground_server import PlaygroundServer
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from playground.demo.scenarios import SCENARIOS, promises
-from tests.demo.conftest import Reply, check
+from tests.demo.client import Reply
+from tests.demo.conftest import check
 from tests.demo.scenarios.client import PROMISE_SLUGS, ask, post
 
 

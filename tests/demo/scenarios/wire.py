@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.demo.conftest import read_events
+from tests.demo.client import read_events
 from tests.support.playground_server import PlaygroundServer
 
 BODY = {"query": {"text": "x"}, "prefer": {"streaming": True}}
