@@ -86,14 +86,6 @@ class TestStateless:
         params = {**SURPRISE, "requestState": state, "inputResponses": answers, **other}
         return await call_stateless("tools/call", params, clientCapabilities={"elicitation": {}})
 
-    async def test_a_retry_goes_on(self) -> None:
-        asked = await self.asked()
-        (name, question) = next(iter(asked["inputRequests"].items()))
-        assert question["method"] == "elicitation/create"
-        answers = {name: {"action": "accept", "content": {"cooking_time": "over an hour"}}}
-        reply = await self.retry(asked["requestState"], answers)
-        assert reply.json()["result"]["structuredContent"]["results"]
-
     async def test_states_are_checked(self) -> None:
         asked = await self.asked()
         answers = {name: {"action": "decline"} for name in asked["inputRequests"]}
