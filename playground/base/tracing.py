@@ -24,10 +24,10 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from playground import __version__
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.headers import has_traceparent
 from playground.protocols.origins import origin_of
 from playground.protocols.problems import Problem
 from playground.protocols.response import read_head
-from playground.protocols.trace_context import has_traceparent
 
 #: Without an exporter its spans do nothing.
 _tracer = trace.get_tracer("playground", __version__)

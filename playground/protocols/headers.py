@@ -1,4 +1,4 @@
-"""Request headers: which can be sent, and which carry credentials."""
+"""Request headers: which can be sent, which carry credentials, and that of the trace context."""
 
 from __future__ import annotations
 
@@ -71,3 +71,34 @@ def is_credential(header: str) -> bool:
     """Return whether a request header carries a credential, judging by the words of its name."""
     name = header.lower()
     return name not in _NOT_CREDENTIALS and not _CREDENTIAL_WORDS.isdisjoint(re.split("[-_]", name))
+
+
+# Trace context (W3C Trace Context)
+
+#: Name of the header (3.2.1).
+TRACEPARENT = "traceparent"
+
+#: Version, trace id, parent id, flags, and the rest of a later version (3.2.2).
+_TRACEPARENT = re.compile(
+    r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?", re.ASCII
+)
+#: A version that is not valid (3.2.2.1), and ids that are not (3.2.2.3, 3.2.2.4).
+_INVALID_VERSION, _NO_TRACE, _NO_PARENT = "ff", "0" * 32, "0" * 16
+
+
+def trace_id_of(value: str) -> str:
+    """Return the trace id in the value of the header; "" if the value is not valid.
+
+    Of a later version the members of version 00 are read (4.3).
+    """
+    match = _TRACEPARENT.fullmatch(value.strip(" \t"))
+    if match is None:
+        return ""
+    version, trace_id, parent_id, rest = match.groups()
+    if version == _INVALID_VERSION or (version == "00" and rest):
+        return ""
+    return "" if trace_id == _NO_TRACE or parent_id == _NO_PARENT else trace_id
+
+
+def has_traceparent(headers: Sequence[tuple[str, str]]) -> bool:
+    return any(name.lower() == TRACEPARENT for name, _ in headers)

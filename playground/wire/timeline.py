@@ -25,7 +25,8 @@ from playground.conversation.thread import Thread
 from playground.models import Run, RunKind
 from playground.protocols.events import Event, event_label
 from playground.protocols.frames import BODY_KINDS, LAST_KINDS, Frame, FrameKind, is_reused
-from playground.protocols.trace_context import sent_trace_id
+from playground.protocols.headers import TRACEPARENT, trace_id_of
+from playground.protocols.response import request_headers
 from playground.stored_runs import RunReaders
 from playground.ui.formatting import milliseconds
 
@@ -122,9 +123,8 @@ class FrameTimes:
         if kind not in self.moments:
             self.moments[kind] = at_us
             self.is_reused = self.is_reused or (kind is FrameKind.OPEN and is_reused(frame))
-            self.trace_id = self.trace_id or (
-                sent_trace_id(frame) if kind is FrameKind.CALL else ""
-            )
+            if kind is FrameKind.CALL:
+                self.trace_id = trace_id_of(request_headers((frame,)).get(TRACEPARENT, ""))
         elif kind is FrameKind.CALL:
             self.arrivals.append((at_us, frame.seq, "call"))
         if at_us > self.last_us:

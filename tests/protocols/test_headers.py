@@ -7,9 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols import unreadable
-from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.headers import RESERVED, header_error, is_credential, is_token
-from playground.protocols.trace_context import has_traceparent, sent_trace_id, trace_id_of
+from playground.protocols.headers import (
+    RESERVED,
+    has_traceparent,
+    header_error,
+    is_credential,
+    is_token,
+    trace_id_of,
+)
 from playground.protocols.unreadable import (
     Challenge,
     auth_advice,
@@ -192,9 +197,3 @@ def test_any_text_has_no_trace_id(value: str) -> None:
 def test_traceparent_in_any_case(name: str) -> None:
     assert has_traceparent([("Accept", "*/*"), (name, "x")])
     assert not has_traceparent([("Accept", name)])
-
-
-def test_the_trace_id_of_a_request() -> None:
-    call = f"POST /ask HTTP/1.1\r\nHost: a\r\nTraceParent: {VALID}\r\n\r\n{{}}".encode()
-    assert sent_trace_id(Frame(1, 0, FrameKind.CALL, call)) == TRACE
-    assert sent_trace_id(Frame(1, 0, FrameKind.CALL, b"")) == ""
