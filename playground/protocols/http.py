@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from playground import __version__
-from playground.protocols import error_documents, json_decoder, sse, unreadable
+from playground.protocols import error_documents, json_decoder, lenient, sse, unreadable
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Failure, Note, Outcome, Unknown
 from playground.protocols.exchange import Exchange, Reader, Target
@@ -30,6 +30,7 @@ REASON_PHRASES: Mapping[int, str] = {status.value: status.phrase for status in H
 Headers = Sequence[tuple[str, str]]
 
 _NO_EVENTS: Sequence[Event] = ()
+_NOT_JSON = object()
 
 
 def operation_url(url: str, operation: str) -> str:
@@ -229,14 +230,11 @@ class HttpExchange(Exchange):
         if (narrow := json_decoder.without_wide_characters(self._response.body)) is not None:
             text = narrow.decode("utf-8-sig", "replace")
             del narrow
-            if not json_decoder.exceeds_depth(text, self._max_depth):
-                try:
-                    payload = json_decoder.decode(text)
-                except (ValueError, RecursionError):
-                    del text  # What cannot be read is shown as it was received.
-                else:
-                    self._response.body = bytearray()
-                    return self._payload(seq, payload, text)
+            payload = lenient.decode(text, _NOT_JSON, max_depth=self._max_depth)
+            if payload is not _NOT_JSON:
+                self._response.body = bytearray()
+                return self._payload(seq, payload, text)
+            del text  # What cannot be read is shown as it was received.
         text, is_valid = self._response.take_text()
         if json_decoder.exceeds_depth(text, self._max_depth):
             return self._too_deep(seq, "document", text)

@@ -384,13 +384,10 @@ def duplicate_name_at(text: str) -> int | None:
 
 def number_at(text: str) -> int | None:
     """Return the position of the first number that JSON does not have, or that is too long."""
-    return next((start for start, number in _numbers(text) if _is_unreadable(number)), None)
-
-
-def _numbers(text: str) -> Iterator[tuple[int, str]]:
     for token in _NUMBER.finditer(text):
-        if not token[0].startswith('"'):
-            yield token.start(), token[0]
+        if not token[0].startswith('"') and _is_unreadable(token[0]):
+            return token.start()
+    return None
 
 
 def _is_unreadable(number: str) -> bool:

@@ -7,11 +7,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from playground.protocols import json_decoder, sse, unreadable
+from playground.protocols import json_decoder, lenient, sse, unreadable
 from playground.protocols.frames import BODY_KINDS, LAST_KINDS, Frame, FrameKind
 
 _STREAM_KINDS = frozenset({FrameKind.EVENT, FrameKind.COMMENT, FrameKind.TAIL})
 _BOM = b"\xef\xbb\xbf"
+_NOT_JSON = object()
 
 
 class Message(NamedTuple):
@@ -254,13 +255,7 @@ def _text(body: bytes | bytearray) -> tuple[str, bool]:
 
 
 def is_json(text: str, max_depth: int) -> bool:
-    if json_decoder.exceeds_depth(text, max_depth):
-        return False
-    try:
-        json_decoder.decode(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    return lenient.decode(text, _NOT_JSON, max_depth=max_depth) is not _NOT_JSON
 
 
 def is_utf8(data: bytes) -> bool:

@@ -245,7 +245,8 @@ def _tests(schema: Schema, name: str) -> Iterator[_Test]:
     if "x-missing" in schema:
         yield lambda value: value is not None, missing
     if types := tuple(_TYPES[each][1] for each in _types(schema)):
-        yield types[0] if len(types) == 1 else _any_of(types), (unexpected, level)
+        test = types[0] if len(types) == 1 else lambda value: any(each(value) for each in types)
+        yield test, (unexpected, level)
     if not {"x-missing", "pattern", "minLength", "minItems"}.isdisjoint(schema):
         yield lambda value: not _is_empty(value, schema), missing
     if choices := _choices(schema):
@@ -259,10 +260,6 @@ def _tests(schema: Schema, name: str) -> Iterator[_Test]:
             lambda value: not isinstance(value, str) or value in values,
             (schema["x-listed"].replace("{values}", listed), "warning"),
         )
-
-
-def _any_of(tests: Sequence[Callable[[Any], bool]]) -> Callable[[Any], bool]:
-    return lambda value: any(test(value) for test in tests)
 
 
 def _absence(member: Schema, name: str, required: Sequence[str]) -> _Words | None:
