@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jsonschema
 import pytest
@@ -34,6 +34,7 @@ from playground.protocols.mcp.elicitation import ACTIONS
 from playground.protocols.nlweb import legacy
 from playground.protocols.nlweb.versions import RESPONSE_FORMATS, RESPONSE_TYPES, VERSIONS
 from tests import strings
+from tests.support.schema_places import Place, explained_places
 
 ACTION: dict[str, Any] = {"protocol": "HTTP", "method": "POST"}
 
@@ -273,50 +274,10 @@ def test_every_attribute_of_the_tools_and_skills_of_the_demo_is_explained() -> N
 #: Protocol, version and name of each schema.
 ALL = [(*version, name) for version in schemas.versions() for name in schemas.names(*version)]
 
-#: Keywords whose values are schemas that describe the same value.
-ALTERNATIVES = ("allOf", "anyOf", "oneOf")
 #: Words that say nothing about a name.
 EMPTY = frozenset(
     "a an and as at by for from in into is it its no not of on or that the this to was with".split()
 )
-
-
-class Place(NamedTuple):
-    """A schema of a name, or of what a list or an open object contains."""
-
-    where: str
-    #: Name of the property, "" for an element and for a member of any name.
-    name: str
-    schema: Mapping[str, Any]
-    section: str
-
-
-def places(schema: Mapping[str, Any]) -> list[Place]:
-    """Return every schema within a schema that explains a value; conditions are none.
-
-    A condition may constrain what is explained beside it.
-    """
-    found = list(_places(schema))
-    explained = {place.where for place in found if "description" in place.schema}
-    return [p for p in found if "description" in p.schema or p.where not in explained]
-
-
-def _places(schema: Mapping[str, Any], where: str = "", section: str = "") -> Iterator[Place]:
-    section = schema.get("x-section", section)
-    for name, each in schema.get("properties", {}).items():
-        at = f"{where}/{name}"
-        yield Place(at, name, each, each.get("x-section", section))
-        yield from _places(each, at, section)
-    for keyword, step in (("items", "0"), ("additionalProperties", "*")):
-        if isinstance(each := schema.get(keyword), dict):
-            yield Place(f"{where}/{step}", "", each, each.get("x-section", section))
-            yield from _places(each, f"{where}/{step}", section)
-    for keyword in ALTERNATIVES:
-        for each in schema.get(keyword, ()):
-            yield from _places(each, where, section)
-    for keyword in ("then", "else"):
-        if keyword in schema:
-            yield from _places(schema[keyword], where, section)
 
 
 def described(protocol: str, version: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -393,7 +354,7 @@ class TestNames:
     def test_are_explained(self, protocol: str, version: str, name: str) -> None:
         found = {
             place.where: listed
-            for place in places(schemas.read(protocol, version, name))
+            for place in explained_places(schemas.read(protocol, version, name))
             if (listed := list(problems(protocol, version, place)))
         }
         assert found == {}
@@ -409,7 +370,7 @@ class TestNames:
     def test_values_that_are_listed_have_a_meaning(
         self, protocol: str, version: str, name: str
     ) -> None:
-        for place in places(schemas.read(protocol, version, name)):
+        for place in explained_places(schemas.read(protocol, version, name)):
             listed = place.schema.get("enum", [])
             if "const" in place.schema:
                 listed = [place.schema["const"]]
@@ -438,7 +399,7 @@ class TestNames:
 def all_texts() -> frozenset[str]:
     """Return every text of every schema that users read."""
     files = [schemas.read(*each) for each in ALL]
-    explained = [*files, *(place.schema for file in files for place in places(file))]
+    explained = [*files, *(place.schema for file in files for place in explained_places(file))]
     return frozenset(
         text for schema in explained if "description" in schema for text in sentences(schema)
     )
@@ -555,7 +516,7 @@ def test_versions_differ_only_where_the_specifications_do() -> None:
     found: dict[str, dict[tuple[str, str], Any]] = {}
     for version in ("0.54", "0.55"):
         for name in schemas.names("nlweb", version):
-            for place in places(schemas.read("nlweb", version, name)):
+            for place in explained_places(schemas.read("nlweb", version, name)):
                 texts = list(sentences(described("nlweb", version, place.schema)))
                 values = place.schema.get("x-values", {})
                 capital = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -13,7 +13,6 @@ from jsonschema import Draft202012Validator
 
 from playground.protocols import schemas
 from playground.protocols.explanations import Condition, explain
-from playground.protocols.json_pointer import escape
 from playground.protocols.reference import (
     Attribute,
     Change,
@@ -25,6 +24,7 @@ from playground.protocols.reference import (
     read_reference,
     reference,
 )
+from tests.support.schema_places import places
 
 VERSIONS = schemas.versions()
 BY_VERSION = pytest.mark.parametrize("pair", VERSIONS, ids="-".join)
@@ -45,25 +45,6 @@ def at(found: Reference, document: str, pointer: str) -> Attribute:
 # All schemas
 
 
-def properties(schema: Any, above: str = "") -> Iterator[str]:
-    """The locations of the names in a schema file, references aside, by brute force."""
-    for key, part in schema.items():
-        if key == "properties":
-            for name, below in part.items():
-                yield f"{above}/{escape(name)}"
-                yield from properties(below, f"{above}/{escape(name)}")
-        elif key == "items":
-            yield from properties(part, f"{above}/0")
-        elif key == "additionalProperties" and isinstance(part, dict):
-            yield f"{above}/*"
-            yield from properties(part, f"{above}/*")
-        elif key in ("allOf", "anyOf", "oneOf"):
-            for each in part:
-                yield from properties(each, above)
-        elif key in ("then", "else"):
-            yield from properties(part, above)
-
-
 @BY_VERSION
 def test_every_property_of_every_schema_occurs_once(pair: tuple[str, str]) -> None:
     found = reference(*pair)
@@ -72,7 +53,8 @@ def test_every_property_of_every_schema_occurs_once(pair: tuple[str, str]) -> No
         # References between the files of a version are left as they are.
         raw = schemas.load(*pair, document.name)
         rows = [each.pointer for each in document.attributes if each.name != "0"]
-        assert sorted(rows) == sorted(set(properties(raw)))
+        named = {each.where for each in places(raw) if not each.where.endswith("/0")}
+        assert sorted(rows) == sorted(named)
     anchors = Counter(each.anchor for each in found.attributes())
     assert anchors.most_common(1)[0][1] == 1
     assert not set(anchors) & {document.name for document in found.documents}
