@@ -24,6 +24,20 @@ class TestRegistry:
                 attempt()
             assert str(raised.value) == message
 
+    @pytest.mark.parametrize("protocol", ["smtp", registry.ACTION])
+    def test_documents_of_other_protocols_are_not_read(self, protocol: str) -> None:
+        meta = {"request_id": "a", "session_context": {}}
+        document = {"query": {"text": "x"}, "meta": meta, "context": {"@type": "Own"}}
+        row, previous = registry.spec(protocol), ["eggs"]
+        assert row.session_context(document, {"b": 1}) is None
+        assert row.with_request_id(document, "b") == document
+        assert row.omitted_previous(document, previous) == ""
+        assert row.mask is None
+        default = registry.spec(registry.DEFAULT)
+        assert default.session_context(document, {"b": 1}) == {"b": 1}
+        assert default.with_request_id(document, "b") != document
+        assert default.omitted_previous(document, previous)
+
     def test_an_unknown_binding(self) -> None:
         with pytest.raises(ValueError, match="Unknown binding 'pigeon'"):
             registry.exchange(Target("http://a.example.com", binding="pigeon"), REQUEST)
