@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from django.template.loader import get_template
 
 from playground.base.fields import int_param
-from playground.collection_runs.results import (
+from playground.collection_runs.reports import (
     BAD,
     CheckResult,
     CollectionRunReport,

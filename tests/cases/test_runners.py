@@ -13,8 +13,12 @@ from hypothesis import strategies as st
 
 from playground.cli.dialogue import Dialogue
 from playground.cli.output import MessagePrinter
-from playground.collection_runs.reports import FORMATS
-from playground.collection_runs.results import CheckResult, CollectionRunReport, StepResult
+from playground.collection_runs.reports import (
+    FORMATS,
+    CheckResult,
+    CollectionRunReport,
+    StepResult,
+)
 from playground.models import Collection
 from playground.protocols import events as ev
 from tests.support.collections import saved

@@ -14,16 +14,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from junitparser import JUnitXml
 
-from playground.collection_runs.reports import FORMATS, as_html, as_json, as_junit, as_text
-from playground.collection_runs.results import (
+from playground.collection_runs.reports import (
     BAD,
     DONE,
+    FORMATS,
     OPEN,
     WORDS,
     CheckResult,
     CollectionRunReport,
     StepResult,
     VerdictCounts,
+    as_html,
+    as_json,
+    as_junit,
+    as_text,
     end_reason,
     verdict_label,
 )

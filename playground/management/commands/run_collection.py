@@ -43,8 +43,14 @@ from playground.cli.output import (
 )
 from playground.cli.signals import on_stop_signal
 from playground.collection_runs.page import report_of, result_of
-from playground.collection_runs.reports import FORMATS, step_lines, summary_lines
-from playground.collection_runs.results import CollectionRunReport, StepResult, VerdictCounts
+from playground.collection_runs.reports import (
+    FORMATS,
+    CollectionRunReport,
+    StepResult,
+    VerdictCounts,
+    step_lines,
+    summary_lines,
+)
 from playground.collections.fixture import FixtureError
 from playground.collections.fixture_parser import parse_fixture
 from playground.collections.importer import unsaved_collection
