@@ -20,8 +20,8 @@ from django.utils.text import slugify
 
 from playground.base import credentials
 from playground.collections.ordering import LARGEST, evenly_spaced
+from playground.lesson_format.lesson import lesson_problems, with_requests
 from playground.lesson_format.schema_errors import Finding, SchemaErrors
-from playground.lesson_format.validation import lesson_problems, with_requests
 from playground.models import Collection
 from playground.models.collections import STEP, requests_in_order
 from playground.models.columns import storable

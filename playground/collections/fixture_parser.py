@@ -32,8 +32,8 @@ from playground.collections.fixture import (
 from playground.collections.recordings import validate_recording
 from playground.expectations import check_captures, check_schema
 from playground.expectations.schema import MAX_EXPECTATIONS
+from playground.lesson_format.lesson import lesson_problems, requests_of
 from playground.lesson_format.schema_errors import Finding, json_type_name, pointer_token
-from playground.lesson_format.validation import lesson_problems, requests_of
 from playground.models import Agent, SavedRequest
 from playground.models.collections import RESERVED, STEP
 from playground.models.columns import storable

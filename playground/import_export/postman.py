@@ -37,7 +37,7 @@ from playground.import_export.http_request import (
     saved_request_fields,
     short_name,
 )
-from playground.lesson_format.validation import lesson_problems, with_requests
+from playground.lesson_format.lesson import lesson_problems, with_requests
 from playground.models.columns import storable
 from playground.protocols import lenient, registry
 from playground.protocols.calls import HttpCall

@@ -18,9 +18,8 @@ from playground.base.fields import parse_json_value
 from playground.collections import ordering
 from playground.collections.saved_requests import LAST_COLLECTION_KEY
 from playground.collections.views import MarkdownField
-from playground.lesson_format.lesson import LessonStep, suggested_check
+from playground.lesson_format.lesson import LessonStep, lesson_problems, suggested_check
 from playground.lesson_format.schema_errors import Finding
-from playground.lesson_format.validation import lesson_problems
 from playground.lessons.pane import expectation_examples, tabs_and_places
 from playground.lessons.views import get_lesson, open_workbench
 from playground.models import Collection, Run, RunSource

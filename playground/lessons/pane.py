@@ -14,8 +14,7 @@ from django.urls import reverse
 
 from playground.collections.files import LESSON_FILES
 from playground.expectations import EXPECTATION_TYPES, Check
-from playground.lesson_format.lesson import CheckResult, LessonStep
-from playground.lesson_format.validation import FRAMES, TABS
+from playground.lesson_format.lesson import FRAMES, TABS, CheckResult, LessonStep
 from playground.models import Agent, Collection, LessonProgress
 from playground.protocols.events import EVENT_LABELS
 

@@ -18,7 +18,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.text import slugify
 
-from playground.lesson_format.validation import lesson_problems
+from playground.lesson_format.lesson import lesson_problems
 from playground.protocols import registry
 from playground.protocols.origins import DEFAULT_PORTS, origin_of
 from playground.variables.names import names_in

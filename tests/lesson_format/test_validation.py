@@ -11,8 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.lesson_format.lesson import Lesson
-from playground.lesson_format.validation import TABS, lesson_problems, requests_of, with_requests
+from playground.lesson_format.lesson import (
+    TABS,
+    Lesson,
+    lesson_problems,
+    requests_of,
+    with_requests,
+)
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

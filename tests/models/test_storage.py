@@ -265,7 +265,7 @@ class TestLimits:
         from playground.collections.fixture_parser import MAX_DOCUMENT
         from playground.collections.recordings import MAX_BYTES
         from playground.environments.views import MAX_VALUE
-        from playground.lesson_format.validation import MAX_LESSON
+        from playground.lesson_format.lesson import MAX_LESSON
 
         wide = "\N{SLICE OF PIZZA}"
         rows = [
