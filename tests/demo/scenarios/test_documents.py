@@ -42,6 +42,23 @@ class TestQuestions:
 
 
 class TestActions:
+    async def test_shapes(self) -> None:
+        found = await items("actions-shapes")
+        assert isinstance(found[0]["actions"], dict)
+        assert "protocol" not in found[1]["actions"][0]
+        assert found[2]["actions"][0]["method"] == "post"
+        assert len(found[-1]["actions"]) == 60
+
+    async def test_endpoints(self) -> None:
+        found = [item["actions"][0].get("endpoint") for item in await items("actions-endpoints")]
+        assert found[:3] == ["javascript:alert(1)", "../cart/", "http://localhost:9/cart"]
+        assert None in found
+
+    async def test_headers(self) -> None:
+        found = [item["actions"][0]["headers"] for item in await items("actions-headers")]
+        assert {"Host": "internal.example"} in found
+        assert any("Cookie" in headers for headers in found)
+
     async def test_nested(self) -> None:
         (item,) = await items("actions-nested")
         main = item["hasPart"]["main"]

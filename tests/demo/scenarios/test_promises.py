@@ -64,6 +64,9 @@ class TestPromises:
         assert await self.progress(clock, "promise-progress-7") == [7] * 4
         assert await self.progress(clock, "promise-half") == ["half"] * 4
 
+    async def test_a_year(self, clock: list[float]) -> None:
+        assert (await self.promise("promise-year"))["estimated_time"] == 365 * 24 * 3600
+
     @pytest.mark.parametrize("slug", [s for s in PROMISE_SLUGS if s != "promise-no-token"])
     async def test_cancelled_or_not(self, clock: list[float], slug: str) -> None:
         token = (await self.promise(slug))["token"]

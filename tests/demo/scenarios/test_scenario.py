@@ -27,6 +27,8 @@ class TestEveryScenario:
         assert "default-src 'none'" in raw.headers["content-security-policy"]
         assert ("html" in raw.headers["content-type"]) == (slug == "html-error")
         assert raw.whole == (slug not in {"dirty-close", "reset"})
+        # The dishes of the table are filled in.
+        assert b'"dish"' not in raw.body
 
     @pytest.mark.parametrize("slug", sorted(FOREVER))
     async def test_what_has_no_end_can_be_given_one(
