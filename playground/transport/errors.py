@@ -30,13 +30,9 @@ class CallError(Exception):
 # --- before the request is sent ---------------------------------------------------------------
 
 
-def bad_url(sentence: str) -> Problem:
-    """Return the problem for a URL that the playground does not call."""
-    return Problem("refused", Stage.POLICY, sentence, "Correct the URL.")
-
-
-def large_headers(sentence: str) -> Problem:
-    return Problem("refused", Stage.POLICY, sentence, "Shorten the headers.")
+def refused(sentence: str, fix: str) -> Problem:
+    """Return the problem for a call that the playground does not make."""
+    return Problem("refused", Stage.POLICY, sentence, fix)
 
 
 def denied_by_policy(host: str, rule: NetworkRule) -> Problem:

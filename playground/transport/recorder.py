@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from playground.base.limits import RunLimits
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.sse import Block, Splitter, is_event_stream, is_json_lines
+from playground.protocols.sse import Splitter, is_event_stream, is_json_lines
 from playground.transport import errors
 from playground.transport.decoding import DecodeError, decoder_for
 from playground.transport.errors import CallError
@@ -143,9 +143,6 @@ class BodyRecorder:
             self._body(data, at_us)
 
     def _stream(self, data: bytes, at_us: int) -> None:
-        self._blocks(self._splitter.feed(data), at_us)
-
-    def _blocks(self, blocks: list[Block], at_us: int) -> None:
         redact = self._redactor.response if self._redactor else None
         frames = [
             Frame(
@@ -157,7 +154,7 @@ class BodyRecorder:
                 else FrameKind.EVENT,
                 redact(block.data) if redact else block.data,
             )
-            for block in blocks
+            for block in self._splitter.feed(data)
         ]
         self._send(frames)
 

@@ -234,9 +234,9 @@ class _Transfer:
         call = self._call
         try:
             if sentence := check_url(call.url):
-                raise CallError(errors.bad_url(sentence))
+                raise CallError(errors.refused(sentence, "Correct the URL."))
             if sentence := size_error(call.headers):
-                raise CallError(errors.large_headers(sentence))
+                raise CallError(errors.refused(sentence, "Shorten the headers."))
             request = http1.prepare(call)
         except CallError:
             self._count(FrameKind.CALL, http1.unsendable_request_text(call, self._redactor))

@@ -10,7 +10,6 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from playground.protocols import sse
 from playground.protocols.doctor.detection import MAX_MESSAGES, DetectedProtocol, detect_protocol
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.mcp import responses as mcp
@@ -175,8 +174,8 @@ class Evidence:
     @property
     def is_old_transport(self) -> bool:
         """Whether it is the event stream of MCP's transport before streamable HTTP."""
-        is_stream = self.media_type == "text/event-stream"
-        return is_stream and mcp.is_old_transport(sse.Splitter().feed(self.text.encode()))
+        names = [each.name for each in self._messages[:1]]
+        return self.media_type == "text/event-stream" and names == [mcp.OLD_TRANSPORT_EVENT]
 
 
 def evidence_of(frames: Iterable[Frame], name: str = "") -> Evidence:

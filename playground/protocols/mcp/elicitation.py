@@ -75,10 +75,8 @@ def input_requests(seq: int, result: Mapping[str, Any]) -> Elicitation | None:
 
 def url_elicitation(seq: int, data: Any) -> Elicitation | None:
     """Return the event of an error that requires a visit to URLs (-32042); None without any."""
-    listed = data.get("elicitations") if isinstance(data, Mapping) else None
-    requests = (
-        [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []
-    )
+    listed = lenient.items(lenient.members(data).get("elicitations"))
+    requests = [each for each in listed if isinstance(each, Mapping)]
     if not requests:
         return None
     numbered = {str(number): each for number, each in enumerate(requests[:MAX_REQUESTS])}

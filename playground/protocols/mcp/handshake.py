@@ -140,10 +140,7 @@ def _named(tools: Sequence[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _score(tool: Mapping[str, Any], operation: str) -> int:
     """Count the attributes of an operation's request that a tool takes; 0 without the first."""
-    schema = tool.get("inputSchema")
-    properties = schema.get("properties") if isinstance(schema, Mapping) else None
-    if not isinstance(properties, Mapping):
-        return 0
+    properties = lenient.members(lenient.members(tool.get("inputSchema")).get("properties"))
     first, *others = OPERATIONS.get(operation, ("",))
     return 1 + sum(name in properties for name in others) if first in properties else 0
 
@@ -463,9 +460,8 @@ class Handshake:
     # Tools
 
     def _tools_listed(self, seq: int, message: JsonRpcMessage) -> Sequence[Event]:
-        result = message.result if isinstance(message.result, Mapping) else {}
-        page = result.get("tools")
-        page = page if isinstance(page, list) else []
+        result = lenient.members(message.result)
+        page = lenient.items(result.get("tools"))
         left = MAX_TOOLS - len(self._tools)
         self._tools += page[:left]
         cursor = result.get("nextCursor")

@@ -60,7 +60,7 @@ OLD_TRANSPORT = Problem(
     "Use the server’s URL for streamable HTTP, often ending in /mcp; a server that has none needs "
     "an update.",
 )
-_ENDPOINT = "endpoint"
+OLD_TRANSPORT_EVENT = "endpoint"
 
 _FIXES: Mapping[int, str] = {
     403: "Check the credentials and headers: MCP servers also refuse an unknown Origin header.",
@@ -211,7 +211,7 @@ class McpResponse(HttpExchange):
         messages: list[sse.ServerSentEvent] = []
         for event in sse.parse_all(frame.data):
             if self.is_old_transport is None:
-                self.is_old_transport = event.event == _ENDPOINT
+                self.is_old_transport = event.event == OLD_TRANSPORT_EVENT
             data = event.data.strip()
             is_message = data.startswith("{") if event.event == _PING else bool(data)
             self.position.read(event, is_message=is_message)
@@ -373,12 +373,6 @@ def _notification(seq: int, message: JsonRpcMessage) -> Event:
         level, logger = (lenient.text(params.get(name)) for name in ("level", "logger"))
         return Log(seq, level, params.get("data"), logger)
     return Note(seq, message.method, message.params)
-
-
-def is_old_transport(blocks: Sequence[sse.Block]) -> bool:
-    """Return whether the first event of a stream is the one that names the URL for messages."""
-    first = next((block for block in blocks if not block.is_comment), None)
-    return first is not None and sse.parse(first.data).event == _ENDPOINT
 
 
 # --- problems ---------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from playground.protocols import error_documents, json_decoder, jsonrpc
+from playground.protocols import error_documents, json_decoder, jsonrpc, lenient
 from playground.protocols.error_documents import combined, describe, is_error
 from playground.protocols.events import (
     Completed,
@@ -155,11 +155,10 @@ class ToolResponse:
 
 def _with_media(seq: int, events: Sequence[Event], result: Any) -> Sequence[Event]:
     """Return events with the pictures and files beside an NLWeb response in a text."""
-    content = result.get("content") if isinstance(result, Mapping) else None
-    if not events or not isinstance(content, list):
+    parts = lenient.items(lenient.members(result).get("content"))[:MAX_PARTS]
+    if not events or not parts:
         return events
     read = {id(event.item) for event in events if isinstance(event, Result)}
-    parts = content[:MAX_PARTS]
     media = [Result(seq, p) for p in parts if id(p) not in read and media_of(p) is not None]
     end = len(events) - isinstance(events[-1], Completed)
     return [*events[:end], *media, *events[end:]] if media else events
@@ -424,8 +423,7 @@ class ToolReader(Reader):
 
 def _content(seq: int, result: Mapping[str, Any], texts: set[str]) -> Iterator[Event]:
     """Yield structured content, and what does not repeat it of the content."""
-    structured, content = result.get("structuredContent"), result.get("content")
-    parts = content if isinstance(content, list) else []
+    structured, parts = result.get("structuredContent"), lenient.items(result.get("content"))
     if structured is not None:
         yield Result(seq, structured)
     elif not parts:
