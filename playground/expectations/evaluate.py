@@ -114,8 +114,8 @@ def capture(
         except PathError as error:
             problems.append(RequestProblem(pointer, str(error), "error"))
         else:
-            if selection.nodes:
-                values[name] = selection.nodes[0].value
+            if selection.values:
+                values[name] = selection.values[0]
             else:
                 reason = f"No match for {path}; {name} was not captured."
                 problems.append(RequestProblem(pointer, reason, "error"))

@@ -249,8 +249,8 @@ def _json(expectation: ExpectationValue, run_facts: RunFacts, limit: StepLimit) 
     try:
         selection = select(expectation["path"], run_facts.document, limit)
         if operator == "exists":
-            return _evaluation_of_all(bool(selection.nodes) is expectation["exists"], selection)
-        if not selection.nodes:
+            return _evaluation_of_all(bool(selection.values) is expectation["exists"], selection)
+        if not selection.values:
             return Evaluation(False, "no match")
         return _evaluate_values(expectation, operator, selection, limit)
     except (PathError, PatternError) as error:
@@ -266,7 +266,7 @@ def _evaluate_values(
             # This value decides: it satisfies the operator if any must match, or fails if all have
             # to.
             shown = value_as_text(value)
-            if len(selection.nodes) > 1 or selection.more:
+            if len(selection.values) > 1 or selection.more:
                 shown = f"{shown}, one of {selection.count}"
             return Evaluation(not every, shown, truncated_value(value))
     if selection.more:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from jsonpath_rfc9535 import JSONPathEnvironment, JSONPathError, JSONPathQuery
 from jsonpath_rfc9535.filter_expressions import (
@@ -39,7 +39,7 @@ from playground.expectations.step_limit import MAX_STEPS, StepLimit, StepLimitEr
 from playground.expectations.values import below, same
 
 #: The most characters of a path, and values that it may select.
-MAX_PATH, MAX_NODES = 1_000, 10_000
+MAX_PATH, MAX_VALUES = 1_000, 10_000
 
 _ENVIRONMENT = JSONPathEnvironment()
 
@@ -48,44 +48,23 @@ class PathError(ValueError):
     """An invalid path, or one that cannot be evaluated, with the reason as a sentence."""
 
 
-class Node(NamedTuple):
-    """A value and its location: the parent node, and the name or index in the parent."""
-
-    value: Any
-    parent: Any = None
-    key: str | int = ""
-
-    def location(self) -> list[str | int]:
-        """Return the names and indexes that lead to the value from the root."""
-        steps: list[str | int] = []
-        node = self
-        while node.parent is not None:
-            steps.append(node.key)
-            node = node.parent
-        return steps[::-1]
-
-
 @dataclass(frozen=True, slots=True)
 class Selection:
     """The values that a path selects."""
 
-    nodes: tuple[Node, ...]
+    values: list[Any]
     #: Whether the path selects more than these.
     more: bool = False
 
     @property
-    def values(self) -> list[Any]:
-        return [node.value for node in self.nodes]
-
-    @property
     def count(self) -> str:
         if self.more:
-            return f"more than {len(self.nodes):,} values"
-        return "1 value" if len(self.nodes) == 1 else f"{len(self.nodes):,} values"
+            return f"more than {len(self.values):,} values"
+        return "1 value" if len(self.values) == 1 else f"{len(self.values):,} values"
 
 
 def select(
-    path: str, document: Any, limit: StepLimit | None = None, *, most: int = MAX_NODES
+    path: str, document: Any, limit: StepLimit | None = None, *, most: int = MAX_VALUES
 ) -> Selection:
     """Return the first `most` values that `path` selects in `document`.
 
@@ -93,19 +72,19 @@ def select(
     """
     query = compile_path(path)
     limit = limit or StepLimit(MAX_STEPS)
-    found: list[Node] = []
+    found: list[Any] = []
     try:
-        for node in PathEvaluation(document, limit).nodes(query):
+        for value in PathEvaluation(document, limit).values(query):
             if len(found) == most:
-                return Selection(tuple(found), more=True)
-            found.append(node)
+                return Selection(found, more=True)
+            found.append(value)
     except StepLimitError:
         raise PathError(
             "The path visits too many values in this response. Use a more specific path."
         ) from None
     except RecursionError:
         raise PathError("The path is nested too deeply.") from None
-    return Selection(tuple(found))
+    return Selection(found)
 
 
 def compile_path(path: str) -> JSONPathQuery:
@@ -129,15 +108,8 @@ def _compiled(path: str) -> JSONPathQuery:
         raise PathError(f"Invalid JSONPath: {error}.") from None
 
 
-def normalized_path(node: Node) -> str:
-    """Return the location of a node as a normalized path (RFC 9535 section 2.7)."""
-    return "$" + "".join(
-        f"[{step}]" if isinstance(step, int) else member_segment(step) for step in node.location()
-    )
-
-
 def member_segment(name: str) -> str:
-    """Return the segment of a path that selects a member, as normalized paths have it."""
+    """Return the segment of a path that selects a member (RFC 9535 section 2.7)."""
     return f"['{_escaped(name)}']"
 
 
@@ -169,67 +141,61 @@ class PathEvaluation:
         self._root = root
         self._limit = limit
 
-    def nodes(self, query: JSONPathQuery) -> Iterator[Node]:
-        """Return the selected nodes in the order of the RFC. Raise `StepLimitError`."""
-        return self._nodes(query, self._root)
+    def values(self, query: JSONPathQuery) -> Iterator[Any]:
+        """Return the selected values in the order of the RFC. Raise `StepLimitError`."""
+        return self._values(query, self._root)
 
-    def _nodes(self, query: JSONPathQuery, start: Any) -> Iterator[Node]:
-        found: Iterator[Node] = iter([Node(start)])
+    def _values(self, query: JSONPathQuery, start: Any) -> Iterator[Any]:
+        found: Iterator[Any] = iter([start])
         for segment in query.segments:
             found = self._segment(segment, found)
         return found
 
-    def _segment(self, segment: JSONPathSegment, nodes: Iterator[Node]) -> Iterator[Node]:
+    def _segment(self, segment: JSONPathSegment, values: Iterator[Any]) -> Iterator[Any]:
         descends = isinstance(segment, JSONPathRecursiveDescentSegment)
-        for node in nodes:
-            for one in self._descendants(node) if descends else (node,):
+        for value in values:
+            for one in self._descendants(value) if descends else (value,):
                 for selector in segment.selectors:
                     yield from self._selected(selector, one)
 
-    def _descendants(self, node: Node) -> Iterator[Node]:
-        """Yield a node and its descendants, parents before children (RFC 9535 section 2.5.2.2)."""
-        pending = [node]
+    def _descendants(self, value: Any) -> Iterator[Any]:
+        """Yield a value and its descendants, parents before children (RFC 9535, 2.5.2.2)."""
+        pending = [value]
         while pending:
             one = pending.pop()
             yield one
-            below = [each for each in self._children(one) if isinstance(each.value, dict | list)]
+            below = [each for each in self._children(one) if isinstance(each, dict | list)]
             pending += reversed(below)
 
-    def _children(self, node: Node) -> Iterator[Node]:
-        value = node.value
-        if isinstance(value, dict):
-            for name, inner in value.items():
+    def _children(self, value: Any) -> Iterator[Any]:
+        if isinstance(value, dict | list):
+            for inner in value.values() if isinstance(value, dict) else value:
                 self._limit.take()
-                yield Node(inner, node, name)
-        elif isinstance(value, list):
-            for index, inner in enumerate(value):
-                self._limit.take()
-                yield Node(inner, node, index)
+                yield inner
 
-    def _selected(self, selector: JSONPathSelector, node: Node) -> Iterator[Node]:
+    def _selected(self, selector: JSONPathSelector, value: Any) -> Iterator[Any]:
         self._limit.take()
-        value = node.value
         if isinstance(selector, NameSelector):
             if isinstance(value, dict) and selector.name in value:
-                yield Node(value[selector.name], node, selector.name)
+                yield value[selector.name]
         elif isinstance(selector, IndexSelector):
             if isinstance(value, list) and -len(value) <= selector.index < len(value):
-                yield Node(value[selector.index], node, selector.index % len(value))
+                yield value[selector.index]
         elif isinstance(selector, SliceSelector):
-            yield from self._slice(selector.slice, node)
+            yield from self._slice(selector.slice, value)
         elif isinstance(selector, FilterSelector):
-            for child in self._children(node):
-                if self._is_true(selector.expression, child.value):
+            for child in self._children(value):
+                if self._is_true(selector.expression, child):
                     yield child
         else:
-            yield from self._children(node)
+            yield from self._children(value)
 
-    def _slice(self, wanted: slice, node: Node) -> Iterator[Node]:
+    def _slice(self, wanted: slice, value: Any) -> Iterator[Any]:
         """Yield elements by index (RFC 9535 section 2.3.4.2.2: a step of 0 selects none)."""
-        if isinstance(node.value, list) and wanted.step != 0:
-            for index in range(*wanted.indices(len(node.value))):
+        if isinstance(value, list) and wanted.step != 0:
+            for index in range(*wanted.indices(len(value))):
                 self._limit.take()
-                yield Node(node.value[index], node, index)
+                yield value[index]
 
     # Filters: expressions on one value
 
@@ -249,19 +215,18 @@ class PathEvaluation:
             right_value = self._value(expression.right, current)
             return self._compares(left_value, expression.operator, right_value)
         if isinstance(expression, FilterQuery):
-            return next(self._query(expression, current), None) is not None
+            return next(self._query(expression, current), _NOTHING) is not _NOTHING
         return bool(self._value(expression, current))
 
-    def _query(self, expression: FilterQuery, current: Any) -> Iterator[Node]:
+    def _query(self, expression: FilterQuery, current: Any) -> Iterator[Any]:
         start = self._root if isinstance(expression, RootFilterQuery) else current
-        return self._nodes(expression.query, start)
+        return self._values(expression.query, start)
 
     def _value(self, expression: Expression, current: Any) -> Any:
         """Return the single value of an expression, or `_NOTHING`."""
         self._limit.take()
         if isinstance(expression, FilterQuery):
-            node = next(self._query(expression, current), None)
-            return _NOTHING if node is None else node.value
+            return next(self._query(expression, current), _NOTHING)
         if isinstance(expression, FunctionExtension):
             return self._function(expression, current)
         if isinstance(expression, FilterExpressionLiteral):
@@ -303,6 +268,6 @@ class PathEvaluation:
         return same(left, right, self._limit)
 
 
-def _single_value(nodes: Iterator[Node]) -> Any:
-    first, second = next(nodes, None), next(nodes, None)
-    return first.value if first is not None and second is None else _NOTHING
+def _single_value(values: Iterator[Any]) -> Any:
+    first, second = next(values, _NOTHING), next(values, _NOTHING)
+    return first if second is _NOTHING else _NOTHING
