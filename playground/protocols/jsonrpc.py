@@ -104,20 +104,9 @@ def request(request_id: Id, method: str, params: Any = None) -> dict[str, Any]:
     return message if params is None else {**message, "params": params}
 
 
-def notification(method: str, params: Any = None) -> dict[str, Any]:
+def notification(method: str) -> dict[str, Any]:
     """Return a notification: a request without a response (section 4.1)."""
-    message = {"jsonrpc": VERSION, "method": method}
-    return message if params is None else {**message, "params": params}
-
-
-def response(request_id: Id, result: Any) -> dict[str, Any]:
-    """Return the response to a request that succeeded (section 5)."""
-    return {"jsonrpc": VERSION, "id": request_id, "result": result}
-
-
-def error_response(request_id: Id, code: int, message: str) -> dict[str, Any]:
-    """Return the response to a request that failed (section 5.1)."""
-    return {"jsonrpc": VERSION, "id": request_id, "error": {"code": code, "message": message}}
+    return {"jsonrpc": VERSION, "method": method}
 
 
 def read(payload: Any) -> JsonRpcMessage:

@@ -339,5 +339,4 @@ def _automatic_answer(message: JsonRpcMessage) -> Mapping[str, Any]:
         return {"result": {}}
     if message.method == ROOTS:
         return {"result": {"roots": []}}
-    error = jsonrpc.error_response(None, METHOD_NOT_FOUND, "The client does not offer this.")
-    return {"error": error["error"]}
+    return {"error": {"code": METHOD_NOT_FOUND, "message": "The client does not offer this."}}
