@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.elicitation.form import (
@@ -388,21 +388,6 @@ def test_any_request_is_answered(
         assert json.loads(json.dumps(made, allow_nan=False)) == made
         if name != "template":
             assert lenient.members(made.get("meta")).get("session_context") == session
-
-
-@given(REQUESTS, objects(QUESTION_NAMES), ELICITATIONS)
-def test_filters_keep_every_member_of_the_query(
-    request: Any, answers: dict[str, Any], question: Any
-) -> None:
-    made = next_request(request, asked(question), answers, "filters", prev=[], session_context=None)
-    before = lenient.members(lenient.members(request).get("query"))
-    assume(not any(name.startswith("answer_") for name in before))
-    after = made["query"]
-    assert before.keys() <= after.keys()
-    for name, value in before.items():
-        if name in ("text", "site") or name not in answers:
-            assert after[name] == value
-    assert all(value in after.values() for value in answers.values())
 
 
 @given(

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+import asyncio
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 
 import pytest
 
@@ -10,6 +11,7 @@ from playground.protocols.calls import HttpCall
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.problems import Problem
 from playground.transport import OutboundPolicy, Transport
+from tests.support.servers import Server
 
 
 class Recording(list[Frame]):
@@ -35,6 +37,18 @@ class Recording(list[Frame]):
 def counter() -> Callable[[], int]:
     """A clock that is never the same twice, so that order can be seen."""
     return itertools.count().__next__
+
+
+def sending(url: str, transport: Transport | None = None) -> AsyncGenerator[list[Frame], None]:
+    """The lists of frames of one call to `url`."""
+    sender = transport or Transport(OutboundPolicy(), RunLimits())
+    return sender.send(HttpCall("GET", url), counter())
+
+
+async def is_gone(server: Server) -> None:
+    """Wait until the client has gone away."""
+    async with asyncio.timeout(20):
+        await server.gone.wait()
 
 
 async def record(

@@ -33,7 +33,7 @@ from tests.support.servers import (
     reply,
     serve,
 )
-from tests.transport.conftest import Recording, counter, record
+from tests.transport.conftest import Recording, is_gone, record, sending
 
 OK = reply(b"{}")
 
@@ -196,7 +196,7 @@ class TestNotKept:
 
     async def test_the_response_is_not_read_to_its_end(self, pool: ConnectionPool) -> None:
         async with serve(STREAM_HEAD, chunk(b"data: 1\n\n"), HOLD, keep=True) as server:
-            sent = transport_of(pool).send(HttpCall("GET", server.url), counter())
+            sent = sending(server.url, transport_of(pool))
             async with aclosing(sent) as batches:
                 async for batch in batches:
                     if batch[-1].kind is FrameKind.EVENT:
@@ -431,11 +431,10 @@ class TestTLS:
         certificate = Certificate(tmp_path, [THIS_HOST])
         transport = Transport(OutboundPolicy(), RunLimits(), ssl_context=certificate.trusting)
         async with serve(HOLD, tls=certificate.server) as server:
-            frames = transport.send(HttpCall("GET", server.url), counter())
+            frames = sending(server.url, transport)
             async for batch in frames:
                 if batch[-1].kind is FrameKind.OPEN:
                     break
             await server.asked.wait()
             await frames.aclose()
-            async with asyncio.timeout(20):
-                await server.gone.wait()
+            await is_gone(server)

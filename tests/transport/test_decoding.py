@@ -10,13 +10,12 @@ import zlib
 import pytest
 
 from playground.base.limits import RunLimits
-from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Stage
-from playground.transport import NotAStreamError, OutboundPolicy, Transport, standard_client
+from playground.transport import NotAStreamError, standard_client
 from playground.transport.decoding import DecodeError, decoder_for
 from tests.support.servers import LAST_CHUNK, STREAM_HEAD, chunk, head, serve
-from tests.transport.conftest import counter, record
+from tests.transport.conftest import record, sending
 
 TEXT = b'{"name": "' + b"soup " * 1000 + b'"}'
 GZIP_STREAM = STREAM_HEAD[:-2] + b"Content-Encoding: gzip\r\n\r\n"
@@ -82,9 +81,7 @@ async def test_events_show_one_by_one() -> None:
     script = [step for pair in zip(pieces, gates, strict=True) for step in pair]
     got: list[bytes] = []
     async with serve(GZIP_STREAM, *script, chunk(coder.flush()), LAST_CHUNK) as server:
-        async for batch in Transport(OutboundPolicy(), RunLimits()).send(
-            HttpCall("GET", server.url), counter()
-        ):
+        async for batch in sending(server.url):
             for frame in batch:
                 if frame.kind is FrameKind.EVENT:
                     gates[len(got)].set()

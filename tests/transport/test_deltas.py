@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 from playground.base.limits import RunLimits
 from playground.base.memory_budget import RunMemory
 from playground.protocols import sse
-from playground.protocols.calls import HttpCall
 from playground.protocols.frames import Frame, FrameKind
 from playground.transport import OutboundPolicy, Transport, deltas
 from playground.transport.deltas import MOST_BYTES, MOST_EVENTS, DeltaRedactor
 from playground.transport.redaction import MASK, Redactor
 from tests.support.servers import HOLD, LAST_CHUNK, STREAM_HEAD, chunk, serve
-from tests.transport.conftest import counter, record
+from tests.transport.conftest import record, sending
 
 CANARY = "canary-4711"
 
@@ -208,11 +207,11 @@ async def test_a_stopped_call_has_what_was_held_back() -> None:
     transport = Transport(OutboundPolicy(), RunLimits(), redact=[CANARY])
     blocks = [b": ping\n\n", content("can"), b": last\n\n"]
     async with serve(STREAM_HEAD, chunk(b"".join(blocks)), HOLD) as server:
-        sending = transport.send(HttpCall("GET", server.url), counter())
+        batches = sending(server.url, transport)
         shown: list[Frame] = []
         while not any(frame.kind is FrameKind.COMMENT for frame in shown):
-            shown += await anext(sending)
-        await sending.aclose()
+            shown += await anext(batches)
+        await batches.aclose()
         shown += [frame for frames in transport.unread_frames() for frame in frames]
     assert [frame.data for frame in shown[3:]] == blocks
 

@@ -14,7 +14,7 @@ from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Problem, Stage
 from playground.transport import OutboundPolicy, Transport
 from tests.support.servers import HOLD, LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
-from tests.transport.conftest import Recording, counter, record
+from tests.transport.conftest import Recording, is_gone, record, sending
 
 OK = reply(b"{}")
 GZIP_HEAD = head(content_type="text/event-stream", content_encoding="gzip")
@@ -92,9 +92,7 @@ class TestResponse:
         script = (STREAM_HEAD, chunk(b"data: 1\n\n"), seen, chunk(b"data: 2\n\n"), LAST_CHUNK)
         got: list[bytes] = []
         async with serve(*script) as server:
-            async for batch in Transport(OutboundPolicy(), RunLimits()).send(
-                HttpCall("GET", server.url), counter()
-            ):
+            async for batch in sending(server.url):
                 got += [frame.data for frame in batch if frame.kind is FrameKind.EVENT]
                 if got:
                     seen.set()
@@ -103,9 +101,7 @@ class TestResponse:
     async def test_one_read_gives_one_list(self) -> None:
         body = b"".join(chunk(b"data: %d\n\n" % number) for number in range(500))
         async with serve(STREAM_HEAD + body + LAST_CHUNK) as server:
-            batches = Transport(OutboundPolicy(), RunLimits()).send(
-                HttpCall("GET", server.url), counter()
-            )
+            batches = sending(server.url)
             sizes = [
                 sum(frame.kind is FrameKind.EVENT for frame in batch) async for batch in batches
             ]
@@ -167,29 +163,25 @@ class TestStop:
 
     async def test_closing_the_generator_closes_the_connection(self) -> None:
         async with serve(STREAM_HEAD, chunk(b"data: 1\n\n"), HOLD) as server:
-            frames = Transport(OutboundPolicy(), RunLimits()).send(
-                HttpCall("GET", server.url), counter()
-            )
+            frames = sending(server.url)
             async for batch in frames:
                 if batch[-1].kind is FrameKind.EVENT:
                     break
             await frames.aclose()
-            async with asyncio.timeout(20):
-                await server.gone.wait()
+            await is_gone(server)
 
     async def test_what_had_come_is_not_lost(self) -> None:
         body = b"".join(b"data: %d\n\n" % number for number in range(2000)) + b"data: cut"
         transport = Transport(OutboundPolicy(), RunLimits())
         frames = Recording()
         async with serve(STREAM_HEAD, chunk(body), HOLD) as server:
-            batches = transport.send(HttpCall("GET", server.url), counter())
+            batches = sending(server.url, transport)
             async for batch in batches:
                 frames += batch
                 if FrameKind.EVENT in {frame.kind for frame in batch}:
                     break
             await batches.aclose()
-            async with asyncio.timeout(20):
-                await server.gone.wait()
+            await is_gone(server)
         assert len(frames) < 2000
         lists = list(transport.unread_frames())
         assert max(map(len, lists)) <= 500
@@ -207,7 +199,7 @@ class TestStop:
         frames = Recording()
 
         async def read() -> None:
-            async for batch in transport.send(HttpCall("GET", server.url), counter()):
+            async for batch in sending(server.url, transport):
                 frames.extend(batch)
                 if batch[-1].kind is FrameKind.EVENT:
                     reading.set()
@@ -219,8 +211,7 @@ class TestStop:
             await reading.wait()
             task.cancel()
             await asyncio.wait([task])
-            async with asyncio.timeout(20):
-                await server.gone.wait()
+            await is_gone(server)
         assert len(frames) <= 1000
         for left in transport.unread_frames():
             frames += left
@@ -229,7 +220,7 @@ class TestStop:
     async def test_a_limit_ends_what_is_left(self) -> None:
         transport = Transport(OutboundPolicy(), RunLimits(max_frames=100))
         async with serve(STREAM_HEAD, chunk(b"data: 1\n\n" * 200), HOLD) as server:
-            batches = transport.send(HttpCall("GET", server.url), counter())
+            batches = sending(server.url, transport)
             await anext(batches)
             await server.asked.wait()
             await batches.aclose()
@@ -252,9 +243,7 @@ async def test_the_event_loop_breathes_while_much_is_unpacked() -> None:
         async with serve(script) as server:
             task = asyncio.create_task(other())
             turns = 0
-            batches = Transport(OutboundPolicy(), RunLimits()).send(
-                HttpCall("GET", server.url), counter()
-            )
+            batches = sending(server.url)
             lists = [len(batch) async for batch in batches]
             task.cancel()
         assert max(lists) <= 500
@@ -278,8 +267,7 @@ class TestSize:
         event = b"data: 0123456789\n\n"
         async with serve(STREAM_HEAD, chunk(event * 10), HOLD) as server:
             frames = await record(server.url, limits=RunLimits(max_bytes=len(event) * 2 + 5))
-            async with asyncio.timeout(20):
-                await server.gone.wait()
+            await is_gone(server)
         assert frames.of(FrameKind.EVENT) == [event, event]
         assert frames.of(FrameKind.TAIL) == [event[:5]]
         assert frames.problem.limit == "max_bytes"
@@ -320,8 +308,7 @@ class TestSize:
             assert (await record(server.url))[-1].kind is FrameKind.END
         async with serve(head("100 Continue") * (most + 1), HOLD) as server:
             frames = await record(server.url)
-            async with asyncio.timeout(20):
-                await server.gone.wait()
+            await is_gone(server)
         assert crossed(frames.problem) == ("refused", Stage.LIMIT, "max_interim_responses")
 
     async def test_interim_responses_count_as_frames_and_bytes(self) -> None:
@@ -381,7 +368,7 @@ class TestTime:
         transport = Transport(OutboundPolicy(), RunLimits(total_timeout=0.2))
         frames = Recording()
         async with serve(STREAM_HEAD, chunk(b"data: 1\n\n"), HOLD) as server:
-            async for batch in transport.send(HttpCall("GET", server.url), counter()):
+            async for batch in sending(server.url, transport):
                 frames += batch
                 if batch[-1].kind is FrameKind.EVENT:
                     await server.gone.wait()  # the time runs out while the frames are saved
