@@ -8,16 +8,13 @@ import logging
 
 from playground.transport.connection_pool import ConnectionPool
 from playground.transport.policy import OutboundPolicy, check_url
-from playground.transport.sse_reference import NotAStreamError, standard_client
 from playground.transport.transport import Transport
 
 __all__ = [
     "ConnectionPool",
-    "NotAStreamError",
     "OutboundPolicy",
     "Transport",
     "check_url",
-    "standard_client",
 ]
 
 # At level DEBUG httpcore logs response heads verbatim, which may contain secrets. The frames have

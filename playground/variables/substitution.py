@@ -73,11 +73,6 @@ class UrlPart(enum.Enum):
     #: Path, query or fragment.
     REST = enum.auto()
 
-    @property
-    def is_host(self) -> bool:
-        """Return whether a value in this part would select the target of the request."""
-        return self is not UrlPart.REST
-
 
 def _next_part(part: UrlPart, text: str) -> UrlPart:
     """Return the part after `text`, if `part` is the part before it."""
@@ -214,7 +209,8 @@ class Substitution:
     def _encoded(
         self, name: str, found: Value, part: UrlPart, encode: Callable[[str, UrlPart], str]
     ) -> str:
-        if encode is _encode_value and found.secret and part.is_host:
+        # Before the path, a value selects the target of the request.
+        if encode is _encode_value and found.secret and part is not UrlPart.REST:
             raise VariableError(
                 f"“{name}” is a secret. Secrets are not allowed in the host of a URL."
             )

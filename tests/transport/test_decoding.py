@@ -12,8 +12,8 @@ import pytest
 from playground.base.limits import RunLimits
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Stage
-from playground.transport import NotAStreamError, standard_client
 from playground.transport.decoding import DecodeError, decoder_for
+from playground.transport.sse_reference import NotAStreamError, standard_client
 from tests.support.servers import LAST_CHUNK, STREAM_HEAD, chunk, head, serve
 from tests.transport.conftest import record, sending
 

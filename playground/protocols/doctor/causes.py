@@ -134,8 +134,8 @@ def cause_of(evidence: Evidence, target: Target, problem: Problem | None = None)
     if evidence.status in unreadable.DENIALS:
         return _of_denial(evidence, detected)
     if detected is not None:
-        remedy = Remedy.SWITCH if detected.is_supported else Remedy.DIAGNOSE
-        return Cause(f"This is {detected.server}.", detected.settings, remedy, detected)
+        remedy = Remedy.SWITCH if detected.words.is_supported else Remedy.DIAGNOSE
+        return Cause(f"This is {detected.words.server}.", detected.words.settings, remedy, detected)
     if evidence.status >= 400:
         return _of_status(evidence, target)
     if evidence.detected is None and unreadable.is_html(evidence.text):
@@ -192,7 +192,7 @@ def _of_denial(evidence: Evidence, detected: DetectedProtocol | None) -> Cause:
         if (value := each.scheme[:60] if key == "scheme" else each.value(key))
     ]
     if detected is not None:
-        facts.insert(0, ("Server", detected.server.partition(" ")[2]))
+        facts.insert(0, ("Server", detected.words.server.partition(" ")[2]))
     scheme = found[0].scheme.lower() if found else ""
     return Cause(headline, fix, Remedy.AUTHENTICATE, detected, facts=tuple(facts), scheme=scheme)
 
@@ -213,8 +213,8 @@ def _of_status(evidence: Evidence, target: Target) -> Cause:
     status = evidence.status
     headline, fix = status_advice(evidence)
     if status in (404, 405) and (named := _protocol_of_url(target)):
-        headline = f"{headline} The URL looks like that of {named.server}."
-        return Cause(headline, named.settings, Remedy.SWITCH, named)
+        headline = f"{headline} The URL looks like that of {named.words.server}."
+        return Cause(headline, named.words.settings, Remedy.SWITCH, named)
     if status in _TRANSIENT:
         return Cause(headline, fix, Remedy.RETRY)
     if unreadable.is_html(evidence.text):
@@ -298,9 +298,9 @@ def _of_other_server(found: Mapping[str, Evidence]) -> Cause | None:
         return Cause(mcp.OLD_TRANSPORT.cause, mcp.OLD_TRANSPORT.fix, Remedy.EDIT)
     for evidence in found.values():
         detected = evidence.detected
-        if detected is None or (detected.binding == "http" and detected.is_supported):
+        if detected is None or (detected.binding == "http" and detected.words.is_supported):
             continue
-        name, fix = detected.server.removeprefix("an "), detected.settings
+        name, fix = detected.words.server.removeprefix("an "), detected.words.settings
         if detected.binding == "mcp":
             name, fix = f"{name} without a tool for queries", NAME_THE_TOOL
         return Cause(f"{name} at {evidence.path}.", fix, Remedy.EDIT, detected)

@@ -95,35 +95,21 @@ class DetectedProtocol:
         return self.protocol if self.binding == "http" else self.binding
 
     @property
-    def _words(self) -> Kind:
+    def words(self) -> Kind:
+        """What the doctor says of such a server."""
         if self.kind == NLWEB and self.version == "legacy":
             return _LEGACY
         foreign = Kind(self.kind, self.kind, self.kind, unreadable.FOREIGN_FIX, is_supported=False)
         return kinds().get(self.kind, foreign)
 
     @property
-    def is_supported(self) -> bool:
-        """Whether an agent can be set to it."""
-        return self._words.is_supported
-
-    @property
-    def server(self) -> str:
-        """What it makes of a server, such as `an MCP server`."""
-        return self._words.server
-
-    @property
-    def settings(self) -> str:
-        """How to set an agent to it, or why that is not possible, as a sentence."""
-        return self._words.settings
-
-    @property
     def label(self) -> str:
         """A label, such as `NLWeb 0.55 over MCP 2026-07-28 (public ask agent)`."""
         row = registry.PROTOCOLS.get(self.protocol)
-        inner = DetectedProtocol(self.protocol, self.version)._words.name
+        inner = DetectedProtocol(self.protocol, self.version).words.name
         if row and row.has_versions and self.version not in ("", "legacy"):
             inner = f"{inner} {self.version}"
-        outer = "" if self.binding == "http" else f"{self._words.name} {self.generation}"
+        outer = "" if self.binding == "http" else f"{self.words.name} {self.generation}"
         parts = " over ".join(filter(None, (inner, outer.strip())))
         return f"{parts} ({self.dialect})" if self.dialect else parts
 

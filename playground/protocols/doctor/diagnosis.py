@@ -244,7 +244,7 @@ def _dialect(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
         return failed(cause, causes.COMPARE, evidence.name)
     cause = f"The response is {detected.label}."
     if detected.kind != kind_of(diagnosis.target):
-        return failed(cause, detected.settings, evidence.name)
+        return failed(cause, detected.words.settings, evidence.name)
     return passed(cause, evidence.name)
 
 
@@ -288,7 +288,7 @@ def _missing(diagnosis: Diagnosis, kind: str, *calls: str) -> Finding:
     other = next(filter(None, others), None)
     if other and other.detected:
         cause = f"{cause} {other.target} is {other.label}."
-        return failed(cause, other.detected.settings, *calls, other.name)
+        return failed(cause, other.detected.words.settings, *calls, other.name)
     is_absent = best.status in (404, 405, 410)
     return failed(cause, kinds()[kind].missing if is_absent else causes.COMPARE, *calls)
 
@@ -611,7 +611,7 @@ class Diagnosis:
     def _setting(self, kind: str) -> tuple[DetectedProtocol, str] | None:
         evidence = self.detected(kind)
         detected = evidence.detected if evidence else None
-        if evidence is None or detected is None or not detected.is_supported:
+        if evidence is None or detected is None or not detected.words.is_supported:
             return None
         url = self._url(evidence) if evidence.request_line else self.target.url
         if kind == MCP:

@@ -23,7 +23,7 @@ from playground.protocols.jsonrpc import (
     UNSUPPORTED_PROTOCOL_VERSION,
     JsonRpcMessage,
 )
-from playground.protocols.mcp import elicitation, messages, responses, results, versions
+from playground.protocols.mcp import elicitation, messages, results, versions
 from playground.protocols.mcp.handshake import (
     DISCOVERED,
     METHODS,
@@ -349,9 +349,9 @@ class McpExchange(UsesSession):
         if failed and self.outcome is Outcome.FAILURE:
             pass  # The server says why, if not in JSON-RPC.
         elif failed:
-            self._problem = responses.no_response(response)
+            self._problem = response.no_answer()
         elif sent.wants_answer and not self._tool_response.understood:
-            self._problem = responses.not_nlweb(response)
+            self._problem = response.not_nlweb()
         else:
             self._tool_response.end()
         return events

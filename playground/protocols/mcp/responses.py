@@ -174,11 +174,6 @@ class McpResponse(HttpExchange):
         return self.status // 100 == 2 and self._response.announces_stream
 
     @property
-    def has_message(self) -> bool:
-        """Return whether the response is a stream with a message, readable or not."""
-        return self._has_event
-
-    @property
     def is_resumable(self) -> bool:
         """Return whether a stream without its answer can be resumed, limits aside.
 
@@ -193,9 +188,33 @@ class McpResponse(HttpExchange):
             and not is_stateless(self.sent.version)
         )
 
-    @property
-    def streamed(self) -> bool:
-        return self._response.has_blocks
+    def no_answer(self) -> Problem:
+        """Return the problem of a response that ended without the answer to its call."""
+        found, status = self.problem, self.status
+        if found is not None and found.state == "refused":
+            return found
+        if self.is_resumable:
+            return _cut_short(self.position.refusal)
+        if self.is_resumption and status and not self._response.has_blocks:
+            return _cut_short(f"Resuming it failed: HTTP {status}.", self.text)
+        if found is not None and found.state != "failed":
+            return found
+        is_silent = found is None or not self._has_event
+        if is_silent and self._response.has_blocks and status // 100 == 2:
+            return _cut_short()
+        if found is None:
+            what = "contains no response to the call" if self.text.strip() else "is empty"
+            found = unreadable.unreadable_problem(what, status, self.headers, self.text)
+        return replace(found, fix=fix_for(status, self.headers))
+
+    def not_nlweb(self) -> Problem:
+        """Return the problem of an answer to an NLWeb tool that holds nothing of NLWeb."""
+        what = "is the result of a tool, but not an NLWeb response"
+        found = unreadable.unreadable_problem(what, self.status, self.headers, self.text)
+        fix = (
+            "Check which tool accepts queries, and set it as the tool for ask in the agent’s form."
+        )
+        return replace(found, fix=fix)
 
     def receive(self, frame: Frame) -> Sequence[Event]:
         """Never raises on an agent's data."""
@@ -376,36 +395,6 @@ def _notification(seq: int, message: JsonRpcMessage) -> Event:
 
 
 # --- problems ---------------------------------------------------------------------------------
-
-
-def no_response(response: McpResponse) -> Problem:
-    """Return the problem of an HTTP response that ended without the answer to its call."""
-    found, status = response.problem, response.status
-    if found is not None and found.state == "refused":
-        return found
-    if response.is_resumable:
-        return _cut_short(response.position.refusal)
-    if response.is_resumption and status and not response.streamed:
-        return _cut_short(f"Resuming it failed: HTTP {status}.", response.text)
-    if found is not None and found.state != "failed":
-        return found
-    is_empty = response.streamed and not response.has_message
-    if (found is None or is_empty) and response.streamed and status // 100 == 2:
-        return _cut_short()
-    if found is None:
-        what = "contains no response to the call" if response.text.strip() else "is empty"
-        found = unreadable.unreadable_problem(what, status, response.headers, response.text)
-    return replace(found, fix=fix_for(status, response.headers))
-
-
-def not_nlweb(response: McpResponse) -> Problem:
-    """Return the problem of an answer to an NLWeb tool that holds nothing of NLWeb."""
-    what = "is the result of a tool, but not an NLWeb response"
-    found = unreadable.unreadable_problem(what, response.status, response.headers, response.text)
-    return replace(
-        found,
-        fix="Check which tool accepts queries, and set it as the tool for ask in the agent’s form.",
-    )
 
 
 def fix_for(status: int, headers: Mapping[str, str]) -> str:
