@@ -1,4 +1,4 @@
-"""A polled promise below its entry: status, times, warnings, sparkline, polls and answer."""
+"""A polled promise below its entry: status, times, warnings, polls and answer; its buttons."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.http import HttpResponse
+from django.test import Client
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
+from playground.conversation import promises
 from playground.models import PolledPromise, PollingStatus, Run, RunKind
 from tests.support.action_runs import action
 from tests.support.markup import Element
@@ -287,6 +290,83 @@ def test_what_became_of_it_waits_for_its_card() -> None:
     Run.objects.update(frames=run.frames, state="completed")
     viewer.follow()
     assert viewer.cards.select("section", class_="promise-status")
+
+
+def press(run: Run, button: str, *, htmx: bool = True, **fields: str) -> HttpResponse:
+    headers = {"HX-Request": "true"} if htmx else {}
+    return Client().post(f"/runs/{run.pk}/promise/{button}/", fields, headers=headers)
+
+
+class TestButtons:
+    """What the engine is asked for, instead of doing it."""
+
+    EVERY = ("polls", "cancellation", "polling")
+
+    @pytest.fixture(autouse=True)
+    def asked(self, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = []
+        for name in ("poll_now", "cancel_promise", "resume_polling", "stop_polling"):
+
+            async def record(*arguments: Any, name: str = name) -> None:
+                found.append((name, *arguments))
+
+            monkeypatch.setattr(promises.promise_polling, name, record)
+        return found
+
+    @pytest.mark.parametrize(
+        ("button", "fields", "wanted"),
+        [
+            ("polls", {}, ("poll_now",)),
+            ("cancellation", {}, ("cancel_promise",)),
+            ("polling", {"polling": "0", "polling_seconds": "60"}, ("stop_polling",)),
+            ("polling", {"polling": "1"}, ("resume_polling",)),
+            ("polling", {"polling": "1", "polling_seconds": "300"}, ("resume_polling", 300)),
+            ("polling", {"polling_seconds": "3600"}, ("resume_polling", 3600)),
+            ("polling", {"polling_seconds": "99999"}, ("resume_polling", 3600)),
+        ],
+    )
+    def test_the_engine_is_asked(
+        self, asked: list[Any], button: str, fields: dict[str, str], wanted: tuple[Any, ...]
+    ) -> None:
+        run = promised()
+        response = press(run, button, **fields)
+        assert response.status_code == 200
+        assert asked == [(wanted[0], PolledPromise.objects.get().pk, *wanted[1:])]
+        assert 'id="children-entry-4-0" data-patched hx-swap-oob="true"' in response.text
+        assert f'ws-connect="/ws/runs/{run.pk}/"' in response.text
+
+    @pytest.mark.database
+    @pytest.mark.parametrize("seconds", ["-1", "1.5", "soon", "999999", "٣"])
+    def test_a_duration_that_is_not_a_number_of_seconds(
+        self, asked: list[Any], seconds: str
+    ) -> None:
+        response = press(promised(), "polling", htmx=False, polling_seconds=seconds)
+        assert (response.status_code, asked) == (400, [])
+
+    @pytest.mark.parametrize("button", EVERY)
+    def test_without_scripts_it_leads_back(self, button: str) -> None:
+        run = promised()
+        response = press(run, button, htmx=False)
+        assert (response.status_code, response["Location"]) == (302, f"/runs/{run.pk}/")
+
+    @pytest.mark.database
+    @pytest.mark.parametrize("button", EVERY)
+    def test_a_run_without_a_promise(self, asked: list[Any], button: str) -> None:
+        assert press(Recording().end(), button).status_code == 404
+        assert asked == []
+
+
+@pytest.mark.database
+@pytest.mark.django_db(transaction=True)
+def test_stopping_and_following_again() -> None:
+    run = promised()
+    html = press(run, "polling", polling="0").text
+    assert "Polling paused" in html
+    assert "Resume polling" in html
+    assert "Stop polling" in press(run, "polling", polling="1", polling_seconds="300").text
+    promise = PolledPromise.objects.get()
+    assert promise.status == PollingStatus.POLLING
+    assert promise.next_poll_at is not None
 
 
 _numbers = st.none() | st.floats(-1e12, 1e12)

@@ -54,7 +54,7 @@ def url(collection: Collection, path: str = "") -> str:
     return f"{base}requests/{path}" if path else base
 
 
-def names(client: Client, address: str) -> list[str]:
+def names(address: str) -> list[str]:
     """Return the slugs of the requests that a page shows, in its order."""
-    page = client.get(address).text
+    page = Client().get(address).text
     return re.findall(r'data-item="request" data-slug="([^"]+)"', page)

@@ -1,16 +1,16 @@
-"""Pages of import and export: collections, cURL commands, requests as code, saved responses."""
+"""Import and export: collections and their files, cURL, requests as code, saved responses."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from django.urls import reverse
 
 from playground.collections import fixture
 from playground.collections.recordings import record
@@ -250,10 +250,6 @@ def test_a_collection_is_downloaded_for_postman(client: Client) -> None:
     assert json.loads(answer.content)["info"]["name"] == "Soups"
 
 
-def test_the_addresses() -> None:
-    assert reverse("collection-import") == PAGE
-
-
 CANARY = "canary-3e77a1"
 
 
@@ -281,11 +277,28 @@ class TestCurl:
 
 @pytest.mark.usefixtures("agent")
 class TestCode:
-    def test_what_is_composed_is_there_in_each_language(self, client: Client) -> None:
-        html = client.post("/compose/code/", form()).text
-        for words in ("curl --url http://agent.example/api/ask", "import httpx", "await fetch(",
-                      "&quot;tools/call&quot;", "Mcp-Method: tools/call"):  # fmt: skip
-            assert words in html
+    @pytest.mark.parametrize(
+        ("slug", "document", "words", "absent"),
+        [
+            ("recipes", None, ["curl --url http://agent.example/api/ask", "import httpx",
+                               "await fetch(", "&quot;tools/call&quot;", "Mcp-Method: tools/call"],
+             ""),
+            ("recipes", {"query": {"text": "{{who}}"}}, ["Not defined: <code>who</code>"], ""),
+            ("recipes", "{", ["Fix first"], ""),
+            # The Agent API is not sent over MCP.
+            ("chat", {"input": [{"role": "user", "content": [{"type": "text", "text": "a"}]}]},
+             ["import httpx"], "JSON-RPC"),
+        ],
+        ids=["each language", "no value", "unreadable", "Agent API"],
+    )  # fmt: skip
+    def test_what_is_composed(
+        self, client: Client, slug: str, document: Any, words: list[str], absent: str
+    ) -> None:
+        chat = {"protocol": "agent-api", "version": "1"}
+        Agent.objects.create(name="Chat", url="http://agent.example", **chat)
+        html = client.post("/compose/code/", form(document, slug)).text
+        assert [each for each in words if each not in html] == []
+        assert not absent or absent not in html
 
     def test_secrets_are_names(self, client: Client, agent: Agent) -> None:
         agent.auth, agent.auth_secret = Agent.Auth.BEARER, CANARY
@@ -305,23 +318,6 @@ class TestCode:
         assert "$TOKEN" in html
         assert "$OWN_KEY" in html
         assert "<code>TOKEN</code>" in html
-
-    def test_a_name_without_a_value_is_said(self, client: Client) -> None:
-        html = client.post("/compose/code/", form({"query": {"text": "{{who}}"}})).text
-        assert "Not defined: <code>who</code>" in html
-
-    def test_what_cannot_be_read_has_no_code(self, client: Client) -> None:
-        html = client.post("/compose/code/", form("{")).text
-        assert "Fix first" in html
-
-    def test_the_agent_api_does_not_go_over_mcp(self, client: Client) -> None:
-        Agent.objects.create(
-            name="Chat", url="http://agent.example", protocol="agent-api", version="1"
-        )
-        document = {"input": [{"role": "user", "content": [{"type": "text", "text": "a"}]}]}
-        html = client.post("/compose/code/", form(document, "chat")).text
-        assert "import httpx" in html
-        assert "JSON-RPC" not in html
 
     def test_the_last_call_of_a_run(self, client: Client) -> None:
         run = recorded([[POSTED, HEAD, END], [POSTED, OPEN, HEAD, result(1), END]])
@@ -343,34 +339,53 @@ class TestHar:
 
 
 class TestKeptReply:
-    def test_it_opens_as_a_run_and_as_the_same_one(self, client: Client, run: Run) -> None:
+    HTMX = {"HX-Request": "true"}
+
+    @pytest.fixture
+    def saved(self, run: Run) -> SavedRequest:
         collection = Collection.objects.create(name="Kept")
-        saved = SavedRequest.objects.create(collection=collection, name="Eggs", reply=record(run))
-        url = f"/collections/{collection.slug}/requests/{saved.slug}/reply/"
+        return SavedRequest.objects.create(collection=collection, name="Eggs", reply=record(run))
+
+    @staticmethod
+    def opened(client: Client, saved: SavedRequest) -> tuple[str, str, bool]:
+        """Return the page of a request, and what a tab gets: its run and whether it has another."""
+        url = saved.get_absolute_url()
+        answer = client.get(url, headers={"Accept": "application/json"}).json()
+        return client.get(url).text, answer["run"], answer["offers_reply"]
+
+    def test_it_opens_as_a_run_and_as_the_same_one(
+        self, client: Client, saved: SavedRequest
+    ) -> None:
+        url = f"{saved.get_absolute_url()}reply/"
         # Whoever only follows the link makes nothing, and comes to where it is offered.
         assert client.get(url)["Location"] == saved.get_absolute_url()
-        offer = client.get(saved.get_absolute_url()).text
-        assert "Show the recorded response" in offer
-        assert f'hx-post="{url}"' in offer
+        page, key, is_offered = self.opened(client, saved)
+        assert "Show the recorded response" in page
+        assert f'hx-post="{url}"' in page
+        assert (key, is_offered) == ("", True)
         assert not Run.objects.filter(source="recording").exists()
         first = client.post(url)["Location"]
         assert client.post(url)["Location"] == first
         assert client.get(url)["Location"] == first
-        assert "Show the recorded response" not in client.get(saved.get_absolute_url()).text
-        page = client.get(first).text
-        assert ">recorded</span>" in page
-        assert Run.objects.filter(source="recording").count() == 1
+        made = Run.objects.get(source="recording")
+        assert made.get_absolute_url() == first
+        page, *told = self.opened(client, saved)
+        assert "Show the recorded response" not in page
+        assert f'data-run="{made.pk}"' in page
+        assert told == [str(made.pk), False]
+        assert ">recorded</span>" in client.get(first).text
 
-    def test_the_pane_of_the_workbench_takes_it_in(self, client: Client, run: Run) -> None:
-        collection = Collection.objects.create(name="Kept")
-        saved = SavedRequest.objects.create(collection=collection, name="Eggs", reply=record(run))
-        url = f"/collections/{collection.slug}/requests/{saved.slug}/reply/"
-        answer = client.post(url, headers={"HX-Request": "true"})
+    def test_the_pane_of_the_workbench_takes_it_in(
+        self, client: Client, saved: SavedRequest
+    ) -> None:
+        url = f"{saved.get_absolute_url()}reply/"
+        answer = client.post(url, headers=self.HTMX)
         made = Run.objects.get(source="recording")
         assert answer["HX-Push-Url"] == made.get_absolute_url()
         assert f'data-run="{made.pk}"' in answer.text
         SavedRequest.objects.update(reply={"frames": "none"}, recorded_run=None)
-        answer = client.post(url, headers={"HX-Request": "true"})
+        assert self.opened(client, saved)[1] == ""
+        answer = client.post(url, headers=self.HTMX)
         assert "The recorded response cannot be shown" in answer.text
         assert "hx-post" not in answer.text
 
@@ -380,3 +395,92 @@ class TestKeptReply:
         answer = client.post(f"/collections/{collection.slug}/requests/{saved.slug}/reply/")
         assert answer["Location"] == saved.get_absolute_url()
         assert "No response is stored" in client.get(answer["Location"]).text
+
+
+@pytest.fixture
+def fixture_dir(settings: Any, tmp_path: Path) -> Path:
+    settings.FIXTURE_DIRS = [tmp_path]
+    return tmp_path
+
+
+class TestDisk:
+    PATH = "/collections/soups/disk/"
+
+    def section(self, client: Client) -> str:
+        return client.get(self.PATH).text
+
+    def post(self, client: Client, do: str, seen: str | None = None) -> Any:
+        html = self.section(client)
+        found = re.search(r'name="seen" value="([^"]*)"', html)
+        known = found[1] if found else ""
+        return client.post(self.PATH, {"do": do, "seen": known if seen is None else seen})
+
+    def test_a_file_is_written_and_followed(self, client: Client, fixture_dir: Path) -> None:
+        collection = example_collections.example()
+        assert "Not saved to disk yet." in self.section(client)
+        assert self.post(client, "save").status_code == 302
+        path = fixture_dir / "soups.json"
+        assert path.read_text("utf-8") == fixture.dump(collection)
+        assert "In sync with" in self.section(client)
+
+        path.write_text(path.read_text("utf-8").replace("About Leek.", "Of leeks."), "utf-8")
+        shown = text_in(self.section(client))
+        assert "The file is newer." in shown
+        assert "Load the file into this collection (1 changed)" in shown
+        assert "− About Leek. + Of leeks." in shown
+        assert self.post(client, "load").status_code == 302
+        assert collection.requests.get(slug="leek").notes == "Of leeks."
+        assert "In sync with" in self.section(client)
+
+        collection.requests.filter(slug="leek").update(name="Leeks")
+        assert "Changed here" in self.section(client)
+        path.write_text(path.read_text("utf-8").replace("Of leeks.", "About leeks."), "utf-8")
+        assert "Conflict:" in self.section(client)
+        assert self.post(client, "save").status_code == 302
+        assert '"name": "Leeks"' in path.read_text("utf-8")
+
+    def test_it_does_nothing_by_what_somebody_saw_before(
+        self, client: Client, fixture_dir: Path
+    ) -> None:
+        example_collections.example()
+        self.post(client, "save")
+        path = fixture_dir / "soups.json"
+        path.write_text(path.read_text("utf-8").replace("About Leek.", "Of leeks."), "utf-8")
+        for do in ("save", "load"):
+            answer = self.post(client, do, seen="older")
+            assert answer.status_code == 422
+            assert "has changed since the page was loaded" in answer.text
+        assert "Of leeks." in path.read_text("utf-8")
+        assert not SavedRequest.objects.filter(notes="Of leeks.").exists()
+
+    def test_a_file_that_cannot_be_read_is_left_alone(
+        self, client: Client, fixture_dir: Path
+    ) -> None:
+        example_collections.example()
+        path = fixture_dir / "soups.json"
+        path.write_text("[\n<<<<<<< HEAD\n", "utf-8")
+        html = self.section(client)
+        assert "is invalid and is not overwritten" in html
+        assert "Line 2, column 1" in html
+        for do in ("save", "load"):
+            assert self.post(client, do).status_code == 422
+        assert path.read_text("utf-8") == "[\n<<<<<<< HEAD\n"
+
+    def test_htmx_is_told_to_load_the_page_again(self, client: Client, fixture_dir: Path) -> None:
+        example_collections.example()
+        answer = client.post(self.PATH, {"do": "save", "seen": ""}, headers={"HX-Request": "true"})
+        assert answer["HX-Refresh"] == "true"
+
+    def test_there_are_no_files_in_hosted_mode(
+        self, client: Client, fixture_dir: Path, settings: Any, django_user_model: Any
+    ) -> None:
+        settings.HOSTED = True
+        owner = django_user_model.objects.create_user("owner")
+        example_collections.example(owner=owner)
+        client.force_login(owner)
+        assert client.get(self.PATH).content == b""
+        assert client.post(self.PATH, {"do": "save", "seen": ""}).status_code == 403
+        assert list(fixture_dir.iterdir()) == []
+
+    def test_another_collection_is_not_found(self, client: Client) -> None:
+        assert client.get("/collections/other/disk/").status_code == 404

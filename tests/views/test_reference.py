@@ -1,4 +1,4 @@
-"""The reference: every page, its links, its filter, and the requests to try."""
+"""The reference: pages, links, filter and requests to try; the explanation of one name."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from playground.protocols.reference import reference
 from playground.reference.attributes import changes_view, reference_view
 from playground.reference.rules import Span, rule_groups, span_of
 from tests.support.markup import Element, read
+from tests.support.run_page import part, streamed
 
 VERSIONS = schemas.versions()
 #: Versions whose requests the demo agent answers.
@@ -35,8 +36,8 @@ PAGES = [
 ]
 
 
-def page_text(client: Client, url: str) -> str:
-    response = client.get(url)
+def page_text(url: str) -> str:
+    response = Client().get(url)
     assert response.status_code == 200, url
     return response.text
 
@@ -60,8 +61,8 @@ def agents(db: None) -> None:
     )
 
 
-def test_every_page_and_every_link_between_them(client: Client) -> None:
-    pages = {url: read(page_text(client, url)) for url in PAGES}
+def test_every_page_and_every_link_between_them() -> None:
+    pages = {url: read(page_text(url)) for url in PAGES}
     anchors = {url: anchors_of(markup) for url, markup in pages.items()}
     followed = set()
     for url, markup in pages.items():
@@ -90,8 +91,8 @@ def anchors_of(markup: Element) -> set[str]:
 
 
 @pytest.mark.parametrize("pair", VERSIONS, ids="-".join)
-def test_each_attribute_is_below_its_document(client: Client, pair: tuple[str, str]) -> None:
-    markup = read(page_text(client, reverse("reference", args=pair)))
+def test_each_attribute_is_below_its_document(pair: tuple[str, str]) -> None:
+    markup = read(page_text(reverse("reference", args=pair)))
     assert {each.anchor for each in reference(*pair).attributes()} <= anchors_of(markup)
     elements = markup.elements
     first = next(at for at, each in enumerate(elements) if each.tag == "h1")
@@ -133,7 +134,7 @@ def validator(protocol: str, version: str, name: str) -> Draft202012Validator:
 
 
 def test_the_link_on_the_page_opens_that_request(client: Client) -> None:
-    links = tries(client, "nlweb", "0.54")
+    links = tries("nlweb", "0.54")
     response = client.get(links["Try it: query.text of ask-request"])
     assert response.context["composed"]["version"] == "0.54"
     assert response.context["agent"].slug == "demo"
@@ -142,8 +143,8 @@ def test_the_link_on_the_page_opens_that_request(client: Client) -> None:
     assert "text" in json.loads(unescape(document[1]))["query"]
 
 
-def tries(client: Client, *version: str) -> dict[str, str]:
-    markup = read(page_text(client, reverse("reference", args=version)))
+def tries(*version: str) -> dict[str, str]:
+    markup = read(page_text(reverse("reference", args=version)))
     return {
         element.attributes["aria-label"] or "": element.attributes["href"] or ""
         for element in markup.find("a")
@@ -153,20 +154,20 @@ def tries(client: Client, *version: str) -> dict[str, str]:
 
 def test_a_response_to_try_opens_the_request_for_it(client: Client) -> None:
     for version in (("nlweb", "0.54"), ("nlweb", "0.55"), ("agent-api", "1")):
-        links = tries(client, *version)
+        links = tries(*version)
         shown = [name for name in links if name.startswith("Try a response")]
         assert len(shown) > 10
         for name in shown[:3]:
             response = client.get(links[name])
             assert response.context["composed"]["version"] == version[1]
             assert response.context["protocol"] == version[0]
-    names = tries(client, "nlweb", "0.55")
+    names = tries("nlweb", "0.55")
     assert any(name.startswith("Try a response: error.code of ") for name in names)
 
 
-def test_without_the_demo_agent_nothing_is_offered_to_try(client: Client, settings: Any) -> None:
+def test_without_the_demo_agent_nothing_is_offered_to_try(settings: Any) -> None:
     settings.DEMO_ENABLED = False
-    assert tries(client, "nlweb", "0.55") == {}
+    assert tries("nlweb", "0.55") == {}
 
 
 @pytest.mark.parametrize(
@@ -209,8 +210,8 @@ def test_what_does_not_exist(client: Client, path: str) -> None:
     assert client.get(path).status_code == 404
 
 
-def test_changes(client: Client) -> None:
-    text = page_text(client, "/reference/nlweb/0.55/changes/")
+def test_changes() -> None:
+    text = page_text("/reference/nlweb/0.55/changes/")
     rows = read(text)
     assert "event-error" in rows.text
     # From the version table.
@@ -220,15 +221,15 @@ def test_changes(client: Client) -> None:
     assert "/reference/nlweb/0.55/#event-error" in links
 
 
-def test_a_rule_links_to_its_attributes(client: Client) -> None:
-    markup = read(page_text(client, "/rules/nlweb/version-present/"))
+def test_a_rule_links_to_its_attributes() -> None:
+    markup = read(page_text("/rules/nlweb/version-present/"))
     links = [element.attributes.get("href") for element in markup.find("a")]
     assert "/reference/nlweb/0.55/#response-meta/version" in links
     assert "/reference/nlweb/0.54/#response-meta/version" in links
 
 
-def test_the_palette_and_the_help_lead_to_it(client: Client) -> None:
-    links = [each.attributes.get("href") for each in read(page_text(client, "/rules/")).find("a")]
+def test_the_palette_and_the_help_lead_to_it() -> None:
+    links = [each.attributes.get("href") for each in read(page_text("/rules/")).find("a")]
     assert links.count("/reference/") >= 3
 
 
@@ -288,3 +289,74 @@ def test_json_in_a_string_that_is_not_json() -> None:
 
 def test_a_span_is_moved() -> None:
     assert Span(1, 2, is_missing=True).moved(3) == Span(4, 5, is_missing=True)
+
+
+QUERY = "/explanations/nlweb/0.55/ask-request/"
+
+
+@pytest.mark.parametrize(
+    ("path", "at", "shown"),
+    [
+        (QUERY, "/query/itemType", ["itemType", "NLWeb 0.55", "<code>&quot;Recipe&quot;</code>"]),
+        (QUERY, "/query/diet", ["NLWeb 0.55 does not define “diet”. It is an extension."]),
+        (QUERY, "/query/text/deep",
+         ["NLWeb 0.55 does not define “deep”", "<code>query.text</code>"]),
+        (QUERY, "/query/<img src=x>", ["&lt;img src=x&gt;"]),
+        ("/explanations/nlweb/0.55/answer/", "/results/3", ["results"]),
+        ("/explanations/nlweb/0.54/ask-request/", "/x", ["NLWeb 0.54"]),
+        ("/explanations/agent-api/1/message/", "/x", ["Agent API"]),
+        ("/explanations/http/1/request-headers/", "/x", ["HTTP"]),
+    ],
+    ids=["name", "extension", "unknown", "markup", "element", "0.54", "agent-api", "http"],
+)  # fmt: skip
+def test_a_name_is_explained(client: Client, path: str, at: str, shown: list[str]) -> None:
+    response = client.get(path, {"at": at})
+    assert response.status_code == 200
+    html = response.text
+    assert [text for text in shown if text not in html] == []
+    assert "<img" not in html
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/explanations/nlweb/0.99/ask-request/",
+        "/explanations/nlweb/0.55/nothing/",
+        "/explanations/nothing/1/message/",
+        "/explanations/nlweb/.../ask-request/",
+        f"{QUERY}?at=query",
+        f"{QUERY}?at=/{'x' * 3000}",
+        f"{QUERY}?at={'/x' * 100}",
+    ],
+)
+def test_what_does_not_exist_has_no_page(client: Client, path: str) -> None:
+    assert client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("sent", "reference"),
+    [
+        ('event: start\ndata: {"_meta": {"version": "0.55"}}', "nlweb/0.55/response-meta#"),
+        ('event: result\ndata: {"item": {"name": "Soup"}}', "nlweb/0.55/item#"),
+        ('event: result\ndata: {"index": 0, "item": {}}', "nlweb/0.55/event-result#"),
+        ('event: promise\ndata: {"token": "p"}', "nlweb/0.55/response#"),
+        ('event: ping\ndata: {"a": 1}', ""),
+    ],
+)
+def test_the_payload_of_an_event_has_a_schema(db: None, sent: str, reference: str) -> None:
+    shown = part(streamed(sent), "events/4/").select(data_explain_document=None)
+    assert [each.attributes["data-explain-document"] for each in shown] == (
+        [reference] if reference else []
+    )
+
+
+def test_kinds_have_schemas_of_their_own(db: None) -> None:
+    page = part(streamed('event: result\ndata: {"item": {}}'), "events/")
+    kinds = [each.attributes["data-explain"] for each in page.select(class_="event-kind")]
+    assert kinds[2:4] == ["playground/1/frames#/head", "playground/1/events#/result"]
+
+
+def test_the_fragment_may_be_cached(client: Client) -> None:
+    response = client.get(QUERY, {"at": "/query"})
+    assert response["Cache-Control"] == "private, max-age=3600"
+    assert client.post(QUERY).status_code == 405

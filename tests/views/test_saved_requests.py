@@ -393,35 +393,6 @@ class TestOpening:
         page = client.get(saved.get_absolute_url()).text
         assert 'value="https://agent.example/{{tenant}}"' in page
 
-    def test_shows_the_reply_that_was_recorded_and_makes_one_run_of_it(
-        self, client: Client, agent: Agent, collection: Collection, run: Run
-    ) -> None:
-        create(client, run=str(run.pk), keep_reply="1")
-        found = SavedRequest.objects.get()
-        there = Run.objects.count()
-        told = client.get(found.get_absolute_url(), headers=JSON).json()
-        assert (told["run"], told["offers_reply"]) == ("", True)
-        client.get(found.get_absolute_url())
-        assert Run.objects.count() == there
-        client.post(f"{found.get_absolute_url()}reply/")
-        told = client.get(found.get_absolute_url(), headers=JSON).json()
-        first = told["run"]
-        assert not told["offers_reply"]
-        found.refresh_from_db()
-        assert found.recorded_run is not None
-        assert str(found.recorded_run.pk) == first
-        assert found.recorded_run.is_recorded
-        assert client.get(found.get_absolute_url(), headers=JSON).json()["run"] == first
-        assert f'data-run="{first}"' in client.get(found.get_absolute_url()).text
-
-    def test_a_reply_that_cannot_be_replayed_leaves_the_request(
-        self, client: Client, saved: SavedRequest
-    ) -> None:
-        saved.reply = {"frames": "none"}
-        saved.save()
-        assert client.get(saved.get_absolute_url(), headers=JSON).json()["run"] == ""
-        assert client.get(saved.get_absolute_url()).status_code == 200
-
     def test_of_nobody_else_and_of_nothing(self, client: Client, saved: SavedRequest) -> None:
         assert client.get("/collections/kept/requests/ham/").status_code == 404
         assert client.get("/collections/other/requests/eggs/").status_code == 404
