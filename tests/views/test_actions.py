@@ -193,20 +193,18 @@ class TestCredentials:
             name="Shop", url=AGENT, auth="bearer", auth_secret="canary-secret"
         )
 
-    def test_none_go_along_by_themselves(self, client: Client, agent: Agent) -> None:
-        html = client.get(path(offering(GET, agent=agent))).text
-        assert "Authorization" not in html
-        assert "Send the credentials of Shop" in html
-
-    def test_are_offered_for_the_own_origin_only(self, client: Client, agent: Agent) -> None:
-        run = offering({**GET, "endpoint": "http://other.example/"}, agent=agent)
-        assert "Send the credentials" not in panel(client, run).text
-        assert "Authorization" not in preview(client, run, as_agent="1")
-
-    def test_go_along_where_the_user_says_so(self, client: Client, agent: Agent) -> None:
-        text = preview(client, offering(GET, agent=agent), as_agent="1")
-        assert "Authorization" in text
-        assert "credentials of Shop" in text
+    @pytest.mark.parametrize(
+        ("endpoint", "is_offered"), [(GET["endpoint"], True), ("http://other.example/", False)]
+    )
+    def test_go_along_to_the_own_origin_where_the_user_says_so(
+        self, client: Client, agent: Agent, endpoint: str, is_offered: bool
+    ) -> None:
+        run = offering({**GET, "endpoint": endpoint}, agent=agent)
+        shown = panel(client, run).text
+        assert "Authorization" not in shown
+        assert ("Send the credentials of Shop" in shown) is is_offered
+        text = preview(client, run, as_agent="1")
+        assert ("Authorization" in text, "credentials of Shop" in text) == (is_offered,) * 2
         assert "canary" not in text
 
 
@@ -439,6 +437,47 @@ def test_the_panel_by_what_is_known_of_the_server(client: Client, name: str) -> 
         assert field(markup, "message_id")["value"] in text
 
 
+#: Fields of the panel of a tool with a schema, its arguments in the call (None without a call), the
+#: values of controls that are replaced, words, and words that are not there.
+TOOL_PREVIEWS: dict[str, tuple[dict[str, str], Any, dict[str, str], list[str], list[str]]] = {
+    "the call follows the form, and the JSON with it": (
+        {"via": "form", "argument-0": "stew", "argument-1": "", "argument-2": "true",
+         "params": json.dumps(SCALE["arguments"])},
+        {"extra": [1], "dish": "stew", "cold": True}, {"params": ""}, [], []),
+    "the form follows the JSON": (
+        {"via": "json", "argument-0": "stew", "params": '{"dish": "pie"}'},
+        {"dish": "pie"}, {"argument-0": "pie"}, [], []),
+    "what is wrong with the form": (
+        {"via": "form", "argument-0": "", "argument-1": "two", "params": "{}"},
+        None, {}, ["Dish is missing.", "servings: Invalid JSON", "Fix the errors"], []),
+    # The tools were those of another address.
+    "another address": (
+        {"server_url": "http://other.example/mcp", "params": "{}"},
+        {}, {}, ["POST http://other.example/mcp"], ["has the tool"]),
+}  # fmt: skip
+
+
+@pytest.mark.database
+@pytest.mark.parametrize("name", TOOL_PREVIEWS)
+def test_the_preview_of_a_tool(client: Client, name: str) -> None:
+    fields, arguments, values, words, absent = TOOL_PREVIEWS[name]
+    known("mcp", "kitchen", TOOLS)
+    url = "http://kitchen.example/mcp"
+    response = client.post(path(offering(SCALE), 0, "preview/"), {"server_url": url, **fields})
+    markup, text = read(response), text_of(response.content)
+    sent = re.search(r'"arguments": (\{.*?\}) \}', text)
+    assert (sent and json.loads(sent[1])) == arguments
+    assert can_run(markup) is (arguments is not None)
+    named = {str(each.attributes.get("name")) for each in markup}
+    assert ("params" in named) is ("params" in values)
+    for control, value in values.items():
+        found = field(markup, control)
+        assert found["hx-swap-oob"] == "true" if control == "params" else found["value"] == value
+    assert [each for each in words if each not in text] == []
+    assert [each for each in absent if each in text] == []
+    assert ActionServer.objects.get().url == url
+
+
 class TestMcp:
     def test_knows_its_version_from_then_on(self, client: Client) -> None:
         known("mcp", "kitchen", mcp_version="2025-06-18")
@@ -446,17 +485,6 @@ class TestMcp:
         chosen = [each.attributes["value"] for each in markup.elements
                   if each.tag == "option" and "selected" in each.attributes]  # fmt: skip
         assert chosen == ["2025-06-18"]
-
-    @pytest.mark.database
-    def test_an_address_can_be_changed(self, client: Client) -> None:
-        known("mcp", "kitchen", TOOLS)
-        run = offering(SCALE)
-        fields = {"server_url": "http://other.example/mcp", "params": "{}"}
-        text = text_of(client.post(path(run, 0, "preview/"), fields).content)
-        assert "POST http://other.example/mcp" in text
-        # The tools were those of another address.
-        assert "has the tool" not in text
-        assert ActionServer.objects.get().url == "http://kitchen.example/mcp"
 
     @pytest.mark.parametrize(
         ("url", "reason"),
@@ -470,41 +498,6 @@ class TestMcp:
         asked = client.post(path(run, 0, "server/"), {"server_url": url})
         assert "Loading failed." in text_of(asked.content)
         assert not ActionServer.objects.exists()
-
-    def test_the_call_follows_the_form_and_the_json_with_it(self, client: Client) -> None:
-        known("mcp", "kitchen", TOOLS)
-        run = offering(SCALE)
-        fields = {"server_url": "http://kitchen.example/mcp", "via": "form", "argument-0": "stew",
-                  "argument-1": "", "argument-2": "true",
-                  "params": json.dumps(SCALE["arguments"])}  # fmt: skip
-        response = client.post(path(run, 0, "preview/"), fields)
-        markup = read(response)
-        expected = {"extra": [1], "dish": "stew", "cold": True}
-        shown = re.search(r'"arguments": (\{.*?\}) \}', text_of(response.content))
-        assert shown
-        assert json.loads(shown[1]) == expected
-        textarea = field(markup, "params")
-        assert textarea["hx-swap-oob"] == "true"
-
-    def test_the_form_follows_the_json(self, client: Client) -> None:
-        known("mcp", "kitchen", TOOLS)
-        run = offering(SCALE)
-        fields = {"server_url": "http://kitchen.example/mcp", "via": "json",
-                  "argument-0": "stew", "params": '{"dish": "pie"}'}  # fmt: skip
-        markup = read(client.post(path(run, 0, "preview/"), fields))
-        assert field(markup, "argument-0")["value"] == "pie"
-        assert not [each for each in markup.elements if each.attributes.get("name") == "params"]
-
-    def test_what_is_wrong_with_the_form(self, client: Client) -> None:
-        known("mcp", "kitchen", TOOLS)
-        fields = {"server_url": "http://kitchen.example/mcp", "via": "form", "argument-0": "",
-                  "argument-1": "two", "params": "{}"}  # fmt: skip
-        response = client.post(path(offering(SCALE), 0, "preview/"), fields)
-        text = text_of(response.content)
-        assert "Dish is missing." in text
-        assert "servings: Invalid JSON" in text
-        assert "Fix the errors" in text
-        assert not can_run(read(response))
 
     @pytest.mark.database
     def test_one_users_servers_are_not_anothers(self, client: Client, settings: Any) -> None:

@@ -240,18 +240,53 @@ def test_missing_fields_are_no_crash(client: Client, agent: Agent) -> None:
     assert problems(response.text) == []
 
 
+HI = {"input": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]}
+OVER_HTTP, OVER_MCP = "http://agent.example/api/ask", "http://agent.example/api/mcp"
+#: Columns of the agent, the composer's fields, what its preview has, and what not.
+PREVIEWS: dict[str, tuple[dict[str, str], dict[str, str], list[str], list[str]]] = {
+    "the call": (
+        {}, form({"query": {"text": "é <b>"}}, headers='[["X-Trace", "t1"]]'),
+        ["POST", OVER_HTTP, "X-Trace", '"text": "é &lt;b&gt;"', "new origin"],
+        ["<b>", "handshake", 'data-level="warning"']),
+    "of the playground itself": ({"url": "http://testserver/demo"}, form(), [], ["new origin"]),
+    "a warning": (
+        {}, form({"query": {"text": "a"}, "extra": 1}), ['data-level="warning"', "effective-line"],
+        []),
+    "half a surrogate pair": ({}, form('{"query": {"text": "\\ud83d"}}'), ["\\ud83d"], []),
+    "an unknown version": ({}, form(version="9.9"), ["effective-line"], []),
+    "over MCP": (
+        {}, form(binding="mcp"),
+        [OVER_MCP, '"method": "tools/call"', '"text": "eggs"', "The handshake is sent first"], []),
+    **{f"binding {name}": ({}, form(binding=name), [OVER_HTTP], [])
+       for name in ("", "carrier-pigeon", "http")},
+    "MCP carries nothing but NLWeb": (
+        {"protocol": "agent-api", "version": "1"}, form(HI, binding="mcp", version="1"),
+        ["effective-line"], ["tools/call"]),
+    "legacy NLWeb": (
+        {}, form({"query": {"text": "eggs"}, "prefer": {"streaming": True}}, version="legacy"),
+        ["GET", f"{OVER_HTTP}?query=eggs"], ["POST"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("columns", "fields", "shown", "hidden"), PREVIEWS.values(), ids=PREVIEWS)
+def test_the_preview(
+    client: Client,
+    agent: Agent,
+    columns: dict[str, str],
+    fields: dict[str, str],
+    shown: list[str],
+    hidden: list[str],
+) -> None:
+    Agent.objects.update(**columns)
+    html = client.post(PREVIEW, fields).text.replace("&quot;", '"')
+    # Names and values are marked up.
+    text = f"{html} {read(html).text}"
+    assert [each for each in shown if each not in text] == []
+    assert [each for each in hidden if each in html] == []
+
+
 @pytest.mark.usefixtures("agent")
 class TestPreview:
-    def test_shows_the_call_that_would_be_made(self, client: Client) -> None:
-        fields = form({"query": {"text": "é <b>"}}, headers='[["X-Trace", "t1"]]')
-        html = client.post(PREVIEW, fields).text
-        text = read(html).text
-        assert "POST" in text
-        assert "http://agent.example/api/ask" in text
-        assert "X-Trace" in text
-        assert '"text": "é <b>"' in text
-        assert "<b>" not in html
-
     @pytest.mark.parametrize(
         "auth",
         [
@@ -287,15 +322,6 @@ class TestPreview:
         past_run(url="http://agent.example/other")
         assert not flagged()
 
-    def test_does_not_flag_the_playground_itself(self, client: Client) -> None:
-        Agent.objects.update(url="http://testserver/demo")
-        assert "new origin" not in client.post(PREVIEW, form()).text
-
-    def test_warns_and_shows_the_call_all_the_same(self, client: Client) -> None:
-        html = client.post(PREVIEW, form({"query": {"text": "a"}, "extra": 1})).text
-        assert 'data-level="warning"' in html
-        assert "effective-line" in html
-
     def test_shows_what_is_carried_before_there_is_a_text(self, client: Client) -> None:
         document = {
             "query": {"text": ""},
@@ -308,14 +334,6 @@ class TestPreview:
         assert '"turn": 2' in text
         sendable = client.post(PREVIEW, form({"query": {"text": "a"}})).text
         assert "incomplete" not in sendable
-
-    def test_half_a_surrogate_pair_is_the_escape_that_it_was(self, client: Client) -> None:
-        response = client.post(PREVIEW, form('{"query": {"text": "\\ud83d"}}'))
-        assert "\\ud83d" in read(response).text
-
-    def test_an_unknown_version_falls_back_to_the_agents(self, client: Client) -> None:
-        response = client.post(PREVIEW, form(version="9.9"))
-        assert "effective-line" in response.text
 
 
 @pytest.mark.usefixtures("target", "ended")
@@ -407,14 +425,6 @@ def test_unknown_schemas_are_not_found(client: Client, path: str) -> None:
 
 @pytest.mark.usefixtures("agent")
 class TestBinding:
-    def test_the_other_binding_shows_its_call_and_its_address(self, client: Client) -> None:
-        text = read(client.post(PREVIEW, form(binding="mcp"))).text
-        assert "http://agent.example/api/mcp" in text
-        assert '"method": "tools/call"' in text
-        assert '"text": "eggs"' in text
-        assert "The handshake is sent first" in text
-        assert "handshake" not in client.post(PREVIEW, form()).text
-
     def test_a_body_that_is_the_document_is_marked_and_its_values_are_listed(
         self, client: Client, agent: Agent
     ) -> None:
@@ -433,17 +443,6 @@ class TestBinding:
         over_mcp = client.post(PREVIEW, form(document, binding="mcp")).text
         assert "data-document" not in over_mcp
         assert "3 headers" in read(page).text
-
-    @pytest.mark.parametrize("binding", ["", "carrier-pigeon", "http"])
-    def test_any_other_value_is_the_agents_own(self, client: Client, binding: str) -> None:
-        text = read(client.post(PREVIEW, form(binding=binding))).text
-        assert "http://agent.example/api/ask" in text
-
-    def test_mcp_carries_nothing_but_nlweb(self, client: Client) -> None:
-        Agent.objects.update(protocol="agent-api", version="1")
-        document = {"input": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]}
-        fields = form(document, binding="mcp", version="1")
-        assert "tools/call" not in client.post(PREVIEW, fields).text
 
     def test_the_control_shows_how_a_run_went(self, client: Client, agent: Agent) -> None:
         run = past_run(agent=agent, url="http://agent.example/mcp", binding="mcp")

@@ -17,9 +17,10 @@ from django.test import Client
 from django.urls import reverse
 
 from playground.engine import runs
-from playground.models import Agent, Collection, CollectionRun, Environment, Run, SavedRequest
+from playground.models import Agent, CollectionRun, Environment, Run
+from tests.support.collections import make_collection, saved
 from tests.support.markup import read
-from tests.support.stored_runs import Recording
+from tests.support.stored_runs import past_run
 from tests.views.conftest import form
 
 
@@ -127,11 +128,18 @@ def agent() -> Agent:
 
 
 @pytest.mark.usefixtures("_shutting_down")
-def test_send_while_the_server_stops(client: Client, agent: Agent) -> None:
-    response = client.post("/runs/", {"agent": agent.slug, "document": DOCUMENT})
-    assert (response.status_code, response["Retry-After"]) == (503, "5")
-    assert "The playground is stopping" in response.text
-    assert not Run.objects.exists()
+def test_nothing_is_sent_while_the_server_stops(client: Client, agent: Agent) -> None:
+    saved(make_collection("Kept"), "first", agent=agent.slug)
+    run = past_run(agent=agent)
+    for name, arguments, fields in (
+        ("runs", [], {"agent": agent.slug, "document": DOCUMENT}),
+        ("run-repeat", [run.pk], {}),
+        ("collection-runs", [], {"collection": "kept", "iterations": 1, "parallel": 1}),
+    ):
+        response = client.post(reverse(name, args=arguments), fields)
+        assert (response.status_code, response["Retry-After"]) == (503, "5"), name
+        assert "The playground is stopping" in response.text
+    assert (Run.objects.count(), CollectionRun.objects.count()) == (1, 0)
 
 
 def test_the_page_of_a_run_that_was_recorded_while_the_server_stopped(
@@ -144,27 +152,6 @@ def test_the_page_of_a_run_that_was_recorded_while_the_server_stopped(
     assert response.redirect_chain == [(run.get_absolute_url(), 302)]
     assert (run.state, response.status_code) == ("interrupted", 200)
     assert "Interrupted" in read(response.text).text
-
-
-@pytest.mark.usefixtures("_shutting_down")
-def test_resend_while_the_server_stops(client: Client, agent: Agent) -> None:
-    run = Recording().run
-    Run.objects.filter(pk=run.pk).update(agent=agent)
-    response = client.post(reverse("run-repeat", args=[run.pk]))
-    assert response.status_code == 503
-    assert Run.objects.count() == 1
-
-
-@pytest.mark.usefixtures("_shutting_down")
-def test_collection_runs_while_the_server_stops(client: Client, agent: Agent) -> None:
-    collection = Collection.objects.create(name="Kept")
-    SavedRequest.objects.create(
-        collection=collection, name="first", agent=agent, document={"query": {"text": "soup"}}
-    )
-    fields = {"collection": collection.slug, "iterations": 1, "parallel": 1}
-    response = client.post(reverse("collection-runs"), fields)
-    assert response.status_code == 503
-    assert not CollectionRun.objects.exists()
 
 
 @pytest.mark.usefixtures("_shutting_down")

@@ -52,46 +52,55 @@ def test_a_file_that_is_none(client: Client, run: Run, name: str) -> None:
     assert "PNG" in response.json()["reason"]
 
 
+@pytest.fixture
+def owner(settings: Any, client: Client, run: Run) -> User:
+    """The owner of the run, logged in to a hosted playground that loads pictures."""
+    settings.HOSTED = settings.AGENT_IMAGES = True
+    ann = User.objects.create(username="ann")
+    Run.objects.update(owner=ann)
+    client.force_login(ann)
+    return ann
+
+
 class TestWhatIsNotFetched:
     """The answer is 404, and the server is not called."""
 
-    def test_a_url_without_a_signature(self, client: Client, run: Run) -> None:
+    @pytest.mark.parametrize(
+        "way",
+        ["no URL", "no signature", "a wrong signature", "a signature alone", "an empty URL",
+         "another URL", "another run", "switched off"],
+    )  # fmt: skip
+    def test_without_a_signature_for_the_url_and_the_run(
+        self, client: Client, run: Run, settings: Any, way: str
+    ) -> None:
+        base = f"/runs/{run.pk}/picture/"
+        settings.AGENT_IMAGES = way != "switched off"
         with serving(reply(PNG)) as server:
-            for url in (server.url, f"{server.url}:x", path_of(run, server.url)[-43:], ""):
-                query = urlencode({"url": url})
-                assert client.get(f"/runs/{run.pk}/picture/?{query}").status_code == 404
-            assert client.get(f"/runs/{run.pk}/picture/").status_code == 404
+            signed = path_of(run, f"{server.url}/a.png")
+            paths = {
+                "no URL": base,
+                "no signature": f"{base}?{urlencode({'url': server.url})}",
+                "a wrong signature": f"{base}?{urlencode({'url': f'{server.url}:x'})}",
+                "a signature alone": f"{base}?{urlencode({'url': signed[-43:]})}",
+                "an empty URL": f"{base}?url=",
+                "another URL": signed.replace("a.png", "b.png"),
+                "another run": path_of(run, server.url, signed_for=Run()),
+                "switched off": signed,
+            }
+            assert client.get(paths[way]).status_code == 404
             assert not server.connections
 
-    def test_another_url_with_the_signature(self, client: Client, run: Run) -> None:
-        with serving(reply(PNG)) as server:
-            path = path_of(run, f"{server.url}/a.png")
-            assert client.get(path.replace("a.png", "b.png")).status_code == 404
-            assert not server.connections
-
-    def test_the_signature_of_another_run(self, client: Client, run: Run) -> None:
-        with serving(reply(PNG)) as server:
-            assert client.get(path_of(run, server.url, signed_for=Run())).status_code == 404
-            assert not server.connections
-
-    def test_any_while_they_are_switched_off(self, client: Client, run: Run, settings: Any) -> None:
-        settings.AGENT_IMAGES = False
-        with serving(reply(PNG)) as server:
-            assert client.get(path_of(run, server.url)).status_code == 404
-            assert not server.connections
-
-    def test_any_for_others_than_the_owner(self, client: Client, run: Run, settings: Any) -> None:
-        settings.HOSTED = settings.AGENT_IMAGES = True
+    def test_any_for_others_than_the_owner(
+        self, client: Client, run: Run, owner: User, settings: Any
+    ) -> None:
         settings.OUTBOUND_ALLOW = ["127.0.0.1"]
-        owner, stranger = (User.objects.create(username=name) for name in ("ann", "eve"))
-        Run.objects.update(owner=owner)
+        stranger = Client()
         with serving(reply(PNG)) as server:
             path = path_of(run, server.url)
-            assert client.get(path).status_code == 404
-            client.force_login(stranger)
-            assert client.get(path).status_code == 404
+            assert stranger.get(path).status_code == 404
+            stranger.force_login(User.objects.create(username="eve"))
+            assert stranger.get(path).status_code == 404
             assert not server.connections
-            client.force_login(owner)
             assert client.get(path).status_code == 200
 
     def test_by_another_method(self, client: Client, run: Run) -> None:
@@ -102,25 +111,19 @@ class TestWhatIsNotFetched:
             assert not server.connections
 
 
+@pytest.mark.usefixtures("owner")
 def test_a_hosted_playground_leaves_nothing_in_browsers(
     client: Client, run: Run, settings: Any
 ) -> None:
-    settings.HOSTED = settings.AGENT_IMAGES = True
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
-    owner = User.objects.create(username="ann")
-    Run.objects.update(owner=owner)
-    client.force_login(owner)
     for file, status in ((PNG, 200), (OTHERS["svg"], 422)):
         with serving(reply(file)) as server:
             response = client.get(path_of(run, server.url))
         assert (response.status_code, response["Cache-Control"]) == (status, "no-store")
 
 
-def test_a_private_address_in_hosted_mode(client: Client, run: Run, settings: Any) -> None:
-    settings.HOSTED = settings.AGENT_IMAGES = True
-    owner = User.objects.create(username="ann")
-    Run.objects.update(owner=owner)
-    client.force_login(owner)
+@pytest.mark.usefixtures("owner")
+def test_a_private_address_in_hosted_mode(client: Client, run: Run) -> None:
     with serving(reply(PNG)) as server:
         response = client.get(path_of(run, server.url))
         assert (response.status_code, response.json()["label"]) == (422, "Denied")
