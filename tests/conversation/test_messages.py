@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.models import Run
 from playground.protocols.frames import Frame
 from tests.support.markup import ENTRY_TAGS, Element, assert_inert
 from tests.support.messages import (
     a_call,
     an_output,
     data,
+    ended,
     message,
     piece,
     recording,
@@ -34,15 +34,9 @@ TAGS = ENTRY_TAGS | {"pre", "strong"}
 MAX_TEXT = 20_000
 
 
-def reply(*frames: Frame, state: str = "completed") -> Run:
-    made = recording()
-    made.add(CALL, OPEN, HEAD, *frames, END)
-    return made.end(state)
-
-
 def shown(*frames: Frame) -> list[Element]:
     """Return the entries of a response with these frames, each of them inert."""
-    found = entries(part(reply(*frames)))
+    found = entries(part(ended(*frames)))
     for entry in found:
         assert_inert(Element("", children=[entry]), TAGS)
     return found
@@ -92,7 +86,7 @@ class TestJoining:
         assert not [each for entry in found for each in entry.select(class_="msg-elsewhere")]
 
     def test_heartbeats_are_no_entries(self) -> None:
-        run = reply(message("m1", "heartbeat"), message("m2", "heartbeat"))
+        run = ended(message("m1", "heartbeat"), message("m2", "heartbeat"))
         assert (run.entries, entries(part(run))) == (0, [])
 
     @pytest.mark.parametrize(
@@ -264,7 +258,7 @@ class TestFetching:
         assert not now.select("section", hx_trigger=None)
 
     def test_all_of_a_text_and_its_json(self) -> None:
-        run = reply(message("m1"), piece("m1", "a <b> c"))
+        run = ended(message("m1"), piece("m1", "a <b> c"))
         assert part(run, "messages/4/0/parts/0/").text == "a <b> c"
         assert "a <b> c" in part(run, "items/4/0/").text
 
@@ -277,6 +271,6 @@ class TestFetching:
         assert [texts(each) for each in found] == [[], [], ["text 62"], [], ["text 64"]]
 
     def test_of_a_frame_it_is_what_the_frame_says(self) -> None:
-        text = part(reply(*a_call()), "events/5/").text
+        text = part(ended(*a_call()), "events/5/").text
         assert "Tool call" in text
         assert '"look_up"' in text

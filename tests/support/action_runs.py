@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from playground.models import Run, RunKind
-from tests.support.stored_runs import CALL, HEAD, OPEN, Recording, event
+from tests.support.run_page import result_of, streamed
 
 PLACE = (4, 0)
 ADD = {"name": "add", "endpoint": "http://shop.example/cart", "method": "POST"}
@@ -15,11 +14,7 @@ ADD = {"name": "add", "endpoint": "http://shop.example/cart", "method": "POST"}
 def offering(*items: Any, **fields: Any) -> Run:
     """Return a run with a result at `PLACE` that has an action."""
     shown = items or ({"name": "Soup", "actions": [ADD]},)
-    recording = Recording(**fields)
-    recording.add(CALL, OPEN, HEAD)
-    for item in shown:
-        recording.add(event(f"event: result\ndata: {json.dumps({'index': 0, 'item': item})}"))
-    return recording.end()
+    return streamed(*(result_of(item, index=0) for item in shown), **fields)
 
 
 def action(parent: Run, *items: Any, **fields: Any) -> Run:

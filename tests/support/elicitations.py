@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from playground.models import Agent, Conversation, Run
-from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event
+from tests.support.run_page import offered, streamed
 
 SAUCE = {
     "id": "sauce",
@@ -41,15 +41,11 @@ def elicitation_run(
     own = {"agent": agent, "agent_name": "Recipes", "url": "http://agent.example/api/ask"}
     if not {"conversation", "conversation_id"} & set(fields):
         own["conversation"] = Conversation.objects.create(owner=fields.get("owner"))
-    recording = Recording(**{**own, **fields})
-    recording.add(CALL, OPEN, HEAD, event(f"event: elicitation\ndata: {elicitation}"), END)
-    return recording.end()
+    return streamed(f"event: elicitation\ndata: {elicitation}", **{**own, **fields})
 
 
 def turn(agent: Agent | None, parent: Run | None = None, **fields: Any) -> Run:
     """Return a run that ended with an answer, the next turn after `parent`."""
     conversation = parent.conversation if parent else Conversation.objects.create()
     own = {"agent": agent, "agent_name": "Recipes", "parent": parent, "conversation": conversation}
-    recording = Recording(**{**own, **fields})
-    recording.add(CALL, OPEN, HEAD, event('event: result\ndata: {"item": {"name": "Soup"}}'), END)
-    return recording.end()
+    return offered({"name": "Soup"}, **{**own, **fields})

@@ -8,6 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from playground.models import Run
 from playground.protocols.frames import Frame
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event
 from tests.support.strategies import json_values, texts
@@ -19,6 +20,13 @@ def recording(**fields: Any) -> Recording:
     """Return a run of an Agent API agent that grows batch by batch."""
     about = {"protocol": "agent-api", "version": "1", "request": REQUEST, "text": "hello"}
     return Recording(**{**about, "url": "http://agent.example/process", **fields})
+
+
+def ended(*frames: Frame, state: str = "completed", **fields: Any) -> Run:
+    """Return a run of an Agent API agent that has come to its end with these frames."""
+    made = recording(**fields)
+    made.add(CALL, OPEN, HEAD, *frames, END)
+    return made.end(state)
 
 
 def says(**payload: Any) -> Frame:

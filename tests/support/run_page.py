@@ -11,7 +11,7 @@ from django.test import Client
 from playground.conversation.updates import RunMessage, RunUpdates
 from playground.models import Run, Share
 from playground.protocols.frames import Frame, FrameKind
-from tests.support.markup import Element, read
+from tests.support.markup import Element, one_line, read
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event
 
 
@@ -20,6 +20,13 @@ def part(run: Run, path: str = "response/", **query: Any) -> Element:
     response = Client().get(f"/runs/{run.pk}/{path}", query)
     assert response.status_code == 200, response.content
     return read(response)
+
+
+def html_of(run: Run, path: str = "", **query: Any) -> str:
+    """Return the page of a run, or a part of it, on one line."""
+    response = Client().get(f"/runs/{run.pk}/{path}", query)
+    assert response.status_code == 200, response.content
+    return one_line(response)
 
 
 def words(run: Run, path: str = "response/", **query: Any) -> str:

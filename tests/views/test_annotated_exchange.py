@@ -24,8 +24,8 @@ START = event('event: start\ndata: {"_meta": {"response_type": "answer", "versio
 COMPLETE = event('event: complete\ndata: {"_meta": {"response_type": "answer"}}')
 
 
-def page(client: Client, run: Run, **query: Any) -> str:
-    return client.get(reverse("run-annotations", args=[run.pk]), query).text
+def page(run: Run, **query: Any) -> str:
+    return Client().get(reverse("run-annotations", args=[run.pk]), query).text
 
 
 BAD = event('event: result\ndata: {"index": "first", "item": {"name": "x"}}')
@@ -54,9 +54,9 @@ LIKE_EARLIER = (START, *map(result, range(5)), COMPLETE)
          "opened", "finding", "error", "many names", "all names"],
 )  # fmt: skip
 def test_a_block_shows(
-    client: Client, db: None, frames: Any, query: Any, shown: list[str], hidden: list[str]
+    db: None, frames: Any, query: Any, shown: list[str], hidden: list[str]
 ) -> None:
-    html = page(client, recorded([[REQUEST, OPEN, HEAD, *frames]]), **query)
+    html = page(recorded([[REQUEST, OPEN, HEAD, *frames]]), **query)
     assert [text for text in shown if text not in html] == []
     assert [text for text in hidden if text in html] == []
     assert html.count("<annotated-block") == query.get("count", 3 + len(frames))
@@ -71,21 +71,19 @@ def test_a_block_shows(
     ],
     ids=["no findings", "more may follow", "nothing follows"],
 )
-def test_a_run_in_progress(
-    client: Client, db: None, frame: Frame, state: str, text: str, is_shown: bool
-) -> None:
+def test_a_run_in_progress(db: None, frame: Frame, state: str, text: str, is_shown: bool) -> None:
     run = recorded([[REQUEST, OPEN, HEAD, frame]], state=state)
-    assert (text in page(client, run)) is is_shown
+    assert (text in page(run)) is is_shown
 
 
-def test_nothing_at_all(client: Client, db: None) -> None:
-    assert page(client, recorded([], state="failed")).strip() == ""
+def test_nothing_at_all(db: None) -> None:
+    assert page(recorded([], state="failed")).strip() == ""
 
 
-def test_thousands_of_events(client: Client, db: None) -> None:
+def test_thousands_of_events(db: None) -> None:
     events = [result(n) for n in range(3_000)]
     run = recorded([[REQUEST, OPEN, HEAD, START, *events, COMPLETE, END]])
-    last = page(client, run, offset=2_980)
+    last = page(run, offset=2_980)
     assert last.count("<annotated-block") == 26
     assert last.count("data-closed") == 24
 
@@ -95,6 +93,6 @@ def test_thousands_of_events(client: Client, db: None) -> None:
     st.binary(max_size=200) | st.text(alphabet='{}[]":,ab\u202e\x00<', max_size=60).map(str.encode),
     st.sampled_from([K.EVENT, K.BODY, K.TAIL, K.HEAD, K.COMMENT]),
 )
-def test_any_bytes(client: Client, db: None, data: bytes, kind: FrameKind) -> None:
+def test_any_bytes(db: None, data: bytes, kind: FrameKind) -> None:
     run = recorded([[CALL, OPEN, HEAD], [Frame(0, 5, kind, data)], [END]])
-    assert page(client, run).count("<annotated-block") == 5
+    assert page(run).count("<annotated-block") == 5

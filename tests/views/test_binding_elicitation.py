@@ -16,6 +16,7 @@ from playground.models import Agent, Run, RunKind, Share
 from playground.protocols.frames import Frame, FrameKind
 from tests.support.background_tasks import wait_for_tasks
 from tests.support.markup import one_line, read
+from tests.support.run_page import html_of
 from tests.support.servers import reply, serve
 from tests.support.stored_runs import END, OPEN, Recording, event
 
@@ -74,23 +75,21 @@ def speak_mcp(agent: Agent, url: str = "http://agent.example/mcp") -> Agent:
     return agent
 
 
-def page(client: Client, run: Run) -> Any:
-    return read(one_line(client.get(f"/runs/{run.pk}/")))
+def page(run: Run) -> Any:
+    return read(html_of(run))
 
 
 class TestForm:
-    def test_shows_titles_bounds_and_what_is_said_beside(
-        self, client: Client, agent: Agent
-    ) -> None:
-        text = page(client, in_call(speak_mcp(agent))).words
+    def test_shows_titles_bounds_and_what_is_said_beside(self, agent: Agent) -> None:
+        text = page(in_call(speak_mcp(agent))).words
         assert "Who comes?" in text
         assert "Vegan" in text
         assert "All of them. A whole number of at least 1." in text
         assert "The call is waiting for your answer" in text
         assert "NLWeb doesn’t define" not in text
 
-    def test_an_address_is_a_link_where_it_can_be_one(self, client: Client, agent: Agent) -> None:
-        markup = page(client, in_call(speak_mcp(agent), VISIT))
+    def test_an_address_is_a_link_where_it_can_be_one(self, agent: Agent) -> None:
+        markup = page(in_call(speak_mcp(agent), VISIT))
         links = [e.attributes for e in markup.find("a") if e.attributes.get("href") == VISIT["url"]]
         assert [link["rel"] for link in links] == ["noreferrer noopener"]
         assert "Done" in markup.text
@@ -98,13 +97,13 @@ class TestForm:
     @pytest.mark.parametrize(
         "url", ["javascript:alert(1)", "ftp://x.example", "https://a@b.example"]
     )
-    def test_any_other_address_is_none(self, client: Client, agent: Agent, url: str) -> None:
-        markup = page(client, in_call(speak_mcp(agent), {**VISIT, "url": url}))
+    def test_any_other_address_is_none(self, agent: Agent, url: str) -> None:
+        markup = page(in_call(speak_mcp(agent), {**VISIT, "url": url}))
         assert url not in [e.attributes.get("href") for e in markup.find("a")]
         assert url in markup.text
 
-    def test_is_gone_when_the_call_has_ended(self, client: Client, agent: Agent) -> None:
-        markup = page(client, in_call(speak_mcp(agent), ended=True))
+    def test_is_gone_when_the_call_has_ended(self, agent: Agent) -> None:
+        markup = page(in_call(speak_mcp(agent), ended=True))
         assert "can no longer be answered" in markup.text
         assert "q0" not in [e.attributes.get("name") for e in markup.find("input")]
 
@@ -132,17 +131,17 @@ class TestAnswers:
         ).end()  # fmt: skip
         expected = f"diet{shown}guests3"
         for run in (first, answer):
-            assert expected in "".join(page(client, run).text.split())
+            assert expected in "".join(page(run).text.split())
         share = client.get(Share.objects.create(run=first).get_absolute_url())
         assert expected in "".join(read(share).text.split())
 
-    def test_into_the_open_call(self, client: Client, agent: Agent) -> None:
+    def test_into_the_open_call(self, agent: Agent) -> None:
         run = in_call(speak_mcp(agent))
         Recording(
             parent=run, kind="reply", parent_entry_seq=4, parent_entry_part=0, binding="mcp",
             answers={"diet": "v"}, resume={"kind": "mcp-response", "result": {"action": "accept"}},
         ).end()  # fmt: skip
-        assert "dietVegan" in page(client, run).text
+        assert "dietVegan" in page(run).text
 
 
 @pytest.mark.django_db(transaction=True)
@@ -226,15 +225,13 @@ class TestRefusal:
         assert sent.status_code == 422
         assert Run.objects.filter(parent=run).count() == 1
 
-    def test_an_answer_that_did_not_arrive_can_be_given_again(
-        self, client: Client, agent: Agent
-    ) -> None:
+    def test_an_answer_that_did_not_arrive_can_be_given_again(self, agent: Agent) -> None:
         run = in_call(speak_mcp(agent))
         failed = Recording(
             parent=run, kind="reply", parent_entry_seq=4, parent_entry_part=0, binding="mcp"
         )
         failed.end("failed")
-        markup = page(client, run)
+        markup = page(run)
         assert "The answer was not delivered." in markup.text
         assert "q0" in [e.attributes.get("name") for e in markup.find("input")]
 

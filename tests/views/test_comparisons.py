@@ -33,9 +33,9 @@ def run(*items: Any, state: str = "completed", meta: Any = None, **fields: Any) 
     return streamed(start, *results, "event: complete\ndata: {}", state=state, **fields)
 
 
-def compared(client: Client, left: Run, right: Run, order: str = "") -> str:
+def compared(left: Run, right: Run, order: str = "") -> str:
     fields = {"left": left.pk, "right": right.pk, **({"order": order} if order else {})}
-    response = client.get("/compare/", fields)
+    response = Client().get("/compare/", fields)
     assert response.status_code == 200
     return str(one_line(response))
 
@@ -62,9 +62,9 @@ RESPONSES: dict[str, tuple[list[Any], list[Any], list[str]]] = {
 
 class TestResponses:
     @pytest.mark.parametrize("name", RESPONSES)
-    def test_differences(self, client: Client, name: str) -> None:
+    def test_differences(self, name: str) -> None:
         left, right, words = RESPONSES[name]
-        html = compared(client, run(*left), run(*right))
+        html = compared(run(*left), run(*right))
         for each in words:
             assert each in html
         changes = [row.attributes["data-change"] for row in read(html).select(data_change=None)]
@@ -72,66 +72,66 @@ class TestResponses:
             "added", "changed", "changed", "removed",
         ]  # fmt: skip
 
-    def test_order_can_mean_nothing(self, client: Client) -> None:
-        html = compared(client, run(EGGS, SOUP), run(SOUP, EGGS), order="1")
+    def test_order_can_mean_nothing(self) -> None:
+        html = compared(run(EGGS, SOUP), run(SOUP, EGGS), order="1")
         assert "Response: no difference" in html
         assert 'order=1" aria-current="true"' in html
 
-    def test_ids_and_times_are_folded_and_can_be_seen(self, client: Client) -> None:
+    def test_ids_and_times_are_folded_and_can_be_seen(self) -> None:
         metas = [{"request_id": f"{name}-id", "processing_time_ms": at}
                  for at, name in enumerate(("first", "second"))]  # fmt: skip
-        html = compared(client, *(run(EGGS, meta=meta) for meta in metas))
+        html = compared(*(run(EGGS, meta=meta) for meta in metas))
         for words in ("Response: no difference", "2 expected differences", ">first</del>-id",
                       ">second</ins>-id"):  # fmt: skip
             assert words in html
 
-    def test_what_arrived_of_a_broken_one_is_compared(self, client: Client) -> None:
+    def test_what_arrived_of_a_broken_one_is_compared(self) -> None:
         problem = {"state": "truncated", "stage": "body", "cause": "It broke off.", "fix": "x"}
         broken = run(EGGS, state="truncated", problem=problem)
-        html = compared(client, broken, run(EGGS, SOUP))
+        html = compared(broken, run(EGGS, SOUP))
         assert "The run on the left did not complete (truncated): It broke off." in html
         assert "Only the received part of the incomplete response is compared." in html
         assert "Recipe “Soup”" in html
 
-    def test_what_cannot_be_compared(self, client: Client) -> None:
-        html = compared(client, Recording().end("failed"), Recording().end("failed"))
+    def test_what_cannot_be_compared(self) -> None:
+        html = compared(Recording().end("failed"), Recording().end("failed"))
         assert "no response on either side" in html
         assert "impossible" in states(html)
-        html = compared(client, run(EGGS), Recording(protocol="agent-api", version="1").end())
+        html = compared(run(EGGS), Recording(protocol="agent-api", version="1").end())
         assert "The runs use different protocols" in html
         old = run(EGGS)
         Run.objects.filter(pk=old.pk).update(protocol="pigeon", version="7")
-        html = compared(client, old, old)
+        html = compared(old, old)
         assert "Unsupported protocol: pigeon 7 over http." in html
         assert states(html) == ["same", "impossible"]
 
-    def test_markup_of_agents_stays_text(self, client: Client) -> None:
+    def test_markup_of_agents_stays_text(self) -> None:
         evil = {"name": "<img src=x onerror=alert(1)>", "url": "javascript:alert(1)"}
-        html = compared(client, run(evil), run({**evil, "n": "<script>x</script>"}))
+        html = compared(run(evil), run({**evil, "n": "<script>x</script>"}))
         for markup in ("<img src=x", "<script>x", 'href="javascript'):
             assert markup not in html
 
 
 class TestRequests:
-    def test_order_of_members_means_nothing_that_of_lists_does(self, client: Client) -> None:
+    def test_order_of_members_means_nothing_that_of_lists_does(self) -> None:
         one = {"query": {"text": "eggs", "tags": ["a", "b"]}, "meta": {"version": "0.55"}}
         other = {"meta": {"version": "0.55"}, "query": {"tags": ["b", "a"], "text": "eggs"}}
         left, right = run(EGGS, request=one), run(EGGS, request=other)
-        html = compared(client, left, right)
+        html = compared(left, right)
         assert "Request: 2 differences" in html
         assert "/query/tags/0" in html
-        assert "Request: no difference" in compared(client, left, right, order="1")
+        assert "Request: no difference" in compared(left, right, order="1")
 
-    def test_ids_are_folded(self, client: Client) -> None:
+    def test_ids_are_folded(self) -> None:
         documents = [{"query": {"text": "a"}, "meta": {"request_id": str(n)}} for n in range(2)]
-        html = compared(client, *(run(EGGS, request=each) for each in documents))
+        html = compared(*(run(EGGS, request=each) for each in documents))
         assert "Request: no difference" in html
         assert "/meta/request_id" in html
 
-    def test_where_it_went_and_how(self, client: Client) -> None:
+    def test_where_it_went_and_how(self) -> None:
         left = run(EGGS, headers=[["X-Trace", "one"], ["Authorization", ""]], environment="staging")
         right = run(EGGS, agent_name="Other", binding="mcp", headers=[["x-trace", "two"]])
-        html = compared(client, left, right)
+        html = compared(left, right)
         for words in ("staging", "one", "two", "(not stored)", "Header X-Trace", "scripted · HTTP",
                       "Other · MCP", "Duration"):  # fmt: skip
             assert words in html
@@ -206,9 +206,9 @@ class TestChoosing:
         theirs = run(EGGS, owner=django_user_model.objects.create(username="u"))
         assert client.get(f"/compare/?left={theirs.pk}").status_code == 404
 
-    def test_waits_for_what_is_under_way(self, client: Client) -> None:
+    def test_waits_for_what_is_under_way(self) -> None:
         going = Recording(state="streaming", heartbeat_at=timezone.now()).run
-        html = compared(client, run(EGGS), going)
+        html = compared(run(EGGS), going)
         assert "Waiting for one run" in html
         assert 'hx-trigger="every 1s"' in html
 
@@ -222,8 +222,8 @@ def twin_of(left: Run, right: Run) -> Twin:
     return Twin.objects.create(left=left, right=right)
 
 
-def text_of(client: Client, url: str) -> str:
-    response = client.get(url)
+def text_of(url: str) -> str:
+    response = Client().get(url)
     assert response.status_code == 200
     return read(one_line(response)).words
 
@@ -352,9 +352,9 @@ class TestTwinPage:
         assert "No differences" in html
         assert "hx-trigger" not in html
 
-    def test_differences_with_their_places(self, client: Client) -> None:
+    def test_differences_with_their_places(self) -> None:
         twin = twin_of(ended(EGGS, {"name": "Tea"}), ended({**EGGS, "name": "<b>Omelette"}))
-        text = text_of(client, twin.get_absolute_url())
+        text = text_of(twin.get_absolute_url())
         assert "2 differences" in text
         assert "changed Recipe “Eggs” /name" in text
         assert "<b>Omelette" in text
@@ -362,17 +362,17 @@ class TestTwinPage:
         assert "2 results on the left, 1 on the right." in text
         assert "processing_time_ms" in text
 
-    def test_what_the_versions_explain(self, client: Client) -> None:
+    def test_what_the_versions_explain(self) -> None:
         versions = [ended(version=version) for version in ("0.54", "0.55")]
-        assert "No differences" in text_of(client, twin_of(*versions).get_absolute_url())
+        assert "No differences" in text_of(twin_of(*versions).get_absolute_url())
 
-    def test_cannot_be_compared(self, client: Client) -> None:
+    def test_cannot_be_compared(self) -> None:
         left, right = ended(EGGS), ended(EGGS, state="failed")
         Run.objects.filter(pk=right.pk).update(problem={"cause": "Nobody answers there."})
-        text = text_of(client, twin_of(left, right).get_absolute_url())
+        text = text_of(twin_of(left, right).get_absolute_url())
         assert "Responses cannot be compared" in text
         assert "The run on the right did not complete (failed): Nobody answers there." in text
-        text = text_of(client, twin_of(ended(state="cancelled"), left).get_absolute_url())
+        text = text_of(twin_of(ended(state="cancelled"), left).get_absolute_url())
         assert "The run on the left did not complete (cancelled)." in text
 
     def test_may_frame_its_panes_and_nothing_else(self, client: Client) -> None:

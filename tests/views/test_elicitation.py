@@ -24,16 +24,11 @@ from tests.support.elicitations import (
     turn,
 )
 from tests.support.markup import Element, read
+from tests.support.run_page import html_of
 
 pytestmark = pytest.mark.database
 
 HTMX = {"HX-Request": "true"}
-
-
-def page(client: Client, run: Run) -> str:
-    response = client.get(f"/runs/{run.pk}/")
-    assert response.status_code == 200
-    return str(response.text)
 
 
 def controls(markup: Element, name: str) -> list[dict[str, str | None]]:
@@ -43,8 +38,8 @@ def controls(markup: Element, name: str) -> list[dict[str, str | None]]:
 
 
 class TestForm:
-    def test_has_a_control_for_each_question(self, client: Client, agent: Agent) -> None:
-        markup = read(page(client, elicitation_run(agent)))
+    def test_has_a_control_for_each_question(self, agent: Agent) -> None:
+        markup = read(html_of(elicitation_run(agent)))
         kinds = [[c.get("type") for c in controls(markup, f"q{n}")] for n in range(5)]
         assert kinds == [
             ["radio"] * 2, ["checkbox"] * 2, ["text"], ["radio"] * 2, [None],
@@ -67,10 +62,10 @@ class TestForm:
         ],
     )
     def test_a_default_is_what_a_control_begins_with(
-        self, client: Client, agent: Agent, question: dict[str, Any], values: list[str]
+        self, agent: Agent, question: dict[str, Any], values: list[str]
     ) -> None:
         run = elicitation_run(agent, [{"id": "a", "text": "A?", **question}])
-        markup = read(page(client, run))
+        markup = read(html_of(run))
         boxes = [c for c in controls(markup, "q0") if c.get("type") in {"radio", "checkbox"}]
         found = [c["value"] for c in boxes if "checked" in c]
         if not boxes:
@@ -86,14 +81,12 @@ class TestForm:
             ("http://[::1]:8080/", "http://[::1]:8080"),
         ],
     )
-    def test_says_where_the_answers_go(
-        self, client: Client, agent: Agent, url: str, origin: str
-    ) -> None:
+    def test_says_where_the_answers_go(self, agent: Agent, url: str, origin: str) -> None:
         run = elicitation_run(agent)
         Agent.objects.update(url=url)
         Run.objects.update(url=url)
         for _ in range(2):
-            (asked,) = read(page(client, run)).select(class_="ask-origin")
+            (asked,) = read(html_of(run)).select(class_="ask-origin")
             assert asked.words.endswith(f" {origin}")
             Agent.objects.all().delete()
 
@@ -106,19 +99,17 @@ class TestForm:
         ],
     )
     def test_the_way_and_the_template_are_the_agents(
-        self, client: Client, agent: Agent, fields: dict[str, str], strategy: str, template: str
+        self, agent: Agent, fields: dict[str, str], strategy: str, template: str
     ) -> None:
         Agent.objects.update(**fields)
-        markup = read(page(client, elicitation_run(agent)))
+        markup = read(html_of(elicitation_run(agent)))
         chosen = [c["value"] for c in controls(markup, "strategy") if "checked" in c]
         assert chosen == [strategy]
         (box,) = markup.select("textarea", name="template")
         assert template in box.text
 
-    def test_required_questions_are_marked_before_they_are_missed(
-        self, client: Client, agent: Agent
-    ) -> None:
-        html = page(client, elicitation_run(agent))
+    def test_required_questions_are_marked_before_they_are_missed(self, agent: Agent) -> None:
+        html = html_of(elicitation_run(agent))
         markup = read(html)
         labels = re.findall(r'class="question-text".*?</(?:label|legend)>', html, re.DOTALL)
         marked = ["required</span>" in label for label in labels[:5]]
@@ -128,8 +119,8 @@ class TestForm:
         assert controls(markup, "q2")[0]["aria-required"] == "true"
         assert "aria-required" not in controls(markup, "q4")[0]
 
-    def test_every_label_belongs_to_a_control(self, client: Client, agent: Agent) -> None:
-        markup = read(page(client, elicitation_run(agent)))
+    def test_every_label_belongs_to_a_control(self, agent: Agent) -> None:
+        markup = read(html_of(elicitation_run(agent)))
         ids = [e.attributes["id"] for e in markup.elements if "id" in e.attributes]
         assert len(ids) == len(set(ids))
         assert {e.attributes["for"] for e in markup.find("label") if "for" in e.attributes} <= set(
@@ -138,8 +129,8 @@ class TestForm:
         described = [e.attributes.get("aria-describedby") or "" for e in markup.elements]
         assert {name for names in described for name in names.split()} <= set(ids)
 
-    def test_in_words_alone_there_is_one_free_answer(self, client: Client, agent: Agent) -> None:
-        markup = read(page(client, elicitation_run(agent, [])))
+    def test_in_words_alone_there_is_one_free_answer(self, agent: Agent) -> None:
+        markup = read(html_of(elicitation_run(agent, [])))
         assert [c.get("type") for c in controls(markup, "q0")] == [None]
         assert "Your answer" in markup.text
         assert not controls(markup, "partial")
@@ -149,49 +140,49 @@ class TestForm:
         run = elicitation_run(agent, request={"query": {"text": "pasta"}, "context": diet})
         omitted = "Previous queries are not sent: the context type UserDiet has no prev."
         as_filters = "Answers are sent as filters: the context type UserDiet is not changed."
-        text = read(page(client, run)).text
+        text = read(html_of(run)).text
         assert (omitted in text, text.count(as_filters)) == (True, 1)
         for strategy, expected in (("filters", 0), ("context", 1)):
             data = {**FILLED, "strategy": strategy}
             shown = client.post(f"/runs/{run.pk}/answers/preview/", data).text
             assert (omitted in shown, shown.count(as_filters)) == (True, expected)
             assert "ElicitationAnswers" not in shown
-        plain = read(page(client, elicitation_run(agent))).text
+        plain = read(html_of(elicitation_run(agent))).text
         assert "not sent: the context" not in plain
 
-    def test_a_question_for_a_secret_carries_a_warning(self, client: Client, agent: Agent) -> None:
+    def test_a_question_for_a_secret_carries_a_warning(self, agent: Agent) -> None:
         question = {"id": "pin", "text": "Your password?", "type": "free_text"}
-        markup = read(page(client, elicitation_run(agent, [question])))
+        markup = read(html_of(elicitation_run(agent, [question])))
         assert controls(markup, "q0")[0]["type"] == "password"
         text = " ".join(markup.text.split())
         assert "Only answer if you trust Recipes at http://agent.example" in text
 
-    def test_five_hundred_questions(self, client: Client, agent: Agent) -> None:
+    def test_five_hundred_questions(self, agent: Agent) -> None:
         many = [{**GUESTS, "id": f"g{n}"} for n in range(500)]
-        markup = read(page(client, elicitation_run(agent, many)))
+        markup = read(html_of(elicitation_run(agent, many)))
         assert controls(markup, "q199")
         assert not controls(markup, "q200")
         assert "300 more questions are in the JSON" in markup.text
 
-    def test_what_the_agent_writes_stays_text(self, client: Client, agent: Agent) -> None:
+    def test_what_the_agent_writes_stays_text(self, agent: Agent) -> None:
         hostile = '"><script>alert(1)</script>'
         question = {"id": hostile, "text": hostile, "type": hostile, "options": [hostile]}
         select = {**question, "id": "b", "type": "single_select", "default": hostile}
-        html = page(client, elicitation_run(agent, [question, select], text=hostile))
+        html = html_of(elicitation_run(agent, [question, select], text=hostile))
         assert "<script>alert" not in html
         assert controls(read(html), "q1")[0]["value"] == hostile
 
-    def test_the_agent_was_deleted(self, client: Client, agent: Agent) -> None:
+    def test_the_agent_was_deleted(self, agent: Agent) -> None:
         run = elicitation_run(agent)
         agent.delete()
-        html = page(client, run)
+        html = html_of(run)
         assert "can no longer be answered" in html
         assert "/answers/" not in html
         assert "so no follow-up can be sent" in html
 
-    def test_an_old_run_without_a_conversation(self, client: Client, agent: Agent) -> None:
+    def test_an_old_run_without_a_conversation(self, agent: Agent) -> None:
         run = elicitation_run(agent, conversation=None)
-        assert controls(read(page(client, run)), "q0")
+        assert controls(read(html_of(run)), "q0")
 
 
 class TestAnswer:
@@ -401,42 +392,33 @@ class TestAnswer:
         assert (response.status_code, started) == (422, [])
 
 
-class TestPreview:
-    def preview(self, client: Client, run: Run, **fields: Any) -> str:
-        response = client.post(f"/runs/{run.pk}/answers/preview/", {**FILLED, **fields})
-        assert response.status_code == 200
-        return read(response).text
+#: Fields of the form, words of the preview, and words that are not in it.
+PREVIEWS: dict[str, tuple[dict[str, str], list[str], list[str]]] = {
+    "the call": (
+        {}, ["POST", "http://agent.example/api/ask", '"sauce": "red"', '"guests": 6',
+             "Authorization"], ["unanswered question", "hunter2"]),
+    "as far as it is answered": (
+        {"q0": "", "q2": "x"}, ["2 unanswered questions", '"children": true'], ['"sauce"']),
+    "a template that is none": (
+        {"strategy": "template", "template": "[]"}, ["The template must be a JSON object."],
+        ["http://agent.example"]),
+    "a deleted agent": ({}, ["was deleted"], []),
+}  # fmt: skip
 
-    def test_is_the_call_that_would_be_made(self, client: Client, agent: Agent) -> None:
-        text = self.preview(client, elicitation_run(agent))
-        assert "POST" in text
-        assert "http://agent.example/api/ask" in text
-        assert '"sauce": "red"' in text
-        assert '"guests": 6' in text
-        assert not re.search(r"\d questions? still", text)
 
-    def test_as_far_as_it_is_answered(self, client: Client, agent: Agent) -> None:
-        text = self.preview(client, elicitation_run(agent), q0="", q2="x")
-        assert "2 unanswered questions" in text
-        assert '"sauce"' not in text
-        assert '"children": true' in text
-
-    def test_says_what_is_wrong_with_a_template(self, client: Client, agent: Agent) -> None:
-        text = self.preview(client, elicitation_run(agent), strategy="template", template="[]")
-        assert "The template must be a JSON object." in text
-        assert "http://agent.example" not in text
-
-    def test_hides_the_agents_secret(self, client: Client, agent: Agent) -> None:
-        Agent.objects.update(auth="bearer")
-        agent.refresh_from_db()
-        agent.auth_secret = "hunter2hunter2"
-        agent.save()
-        text = self.preview(client, elicitation_run(agent))
-        assert "Authorization" in text
-        assert "hunter2" not in text
-
-    def test_the_agent_was_deleted(self, client: Client) -> None:
-        assert "was deleted" in self.preview(client, elicitation_run(None))
+@pytest.mark.parametrize("name", PREVIEWS)
+def test_the_preview(client: Client, agent: Agent, name: str) -> None:
+    agent.auth, agent.auth_secret = Agent.Auth.BEARER, "hunter2hunter2"
+    agent.save()
+    run = elicitation_run(agent)
+    fields, words, absent = PREVIEWS[name]
+    if name == "a deleted agent":
+        agent.delete()
+    response = client.post(f"/runs/{run.pk}/answers/preview/", {**FILLED, **fields})
+    assert response.status_code == 200
+    text = read(response).text
+    assert [each for each in words if each not in text] == []
+    assert [each for each in absent if each in text] == []
 
 
 class TestDecline:
@@ -452,7 +434,7 @@ class TestDecline:
         run.refresh_from_db()
         assert run.declined_elicitations == ["4-0"]
         assert Run.objects.count() == 1
-        assert "You declined to answer" in page(client, run)
+        assert "You declined to answer" in html_of(run)
         self.decline(client, run)
         run.refresh_from_db()
         assert run.declined_elicitations == ["4-0"]

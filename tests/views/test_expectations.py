@@ -11,8 +11,9 @@ from django.test import Client
 
 from playground.models import Environment, Run
 from playground.verdicts import expectations
-from tests.support.markup import Element, one_line, read
-from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, recorded
+from tests.support.markup import Element, read
+from tests.support.run_page import html_of, streamed
+from tests.support.stored_runs import CALL, HEAD, OPEN, Recording, event
 
 LINES = (
     'event: start\ndata: {"_meta": {"response_type": "answer", "version": "0.55"}}',
@@ -25,16 +26,11 @@ UNMET = {"type": "json", "path": "$.results[0].name", "equals": "Tea"}
 
 
 def a_run(*wanted: Any, **fields: Any) -> Run:
-    run = recorded([[CALL, OPEN, HEAD], [event(line) for line in LINES], [END]])
-    Run.objects.filter(pk=run.pk).update(expectations=list(wanted), **fields)
-    run.refresh_from_db()
-    return run
+    return streamed(*LINES, expectations=list(wanted), **fields)
 
 
-def part(client: Client, run: Run, path: str) -> Element:
-    response = client.get(f"/runs/{run.pk}/{path}/")
-    assert response.status_code == 200
-    return read(one_line(response))
+def part(run: Run, path: str) -> Element:
+    return read(html_of(run, f"{path}/"))
 
 
 def attempt(client: Client, run: Run | None, wanted: Any = "", captures: Any = "") -> Any:
@@ -48,8 +44,8 @@ def attempt(client: Client, run: Run | None, wanted: Any = "", captures: Any = "
 
 
 class TestChecks:
-    def test_every_expectation_with_its_verdict(self, client: Client) -> None:
-        found = part(client, a_run(MET, UNMET, {"type": "?"}), "checks")
+    def test_every_expectation_with_its_verdict(self) -> None:
+        found = part(a_run(MET, UNMET, {"type": "?"}), "checks")
         rows = found.select("li", data_verdict=None)
         assert [row.attributes["data-verdict"] for row in rows] == ["pass", "fail", "incomplete"]
         assert [word in row.words for row, word in zip(
@@ -70,9 +66,9 @@ class TestChecks:
         ids=["met", "unmet", "unclear", "none"],
     )
     def test_the_tally_is_for_the_bar_and_for_the_tab(
-        self, client: Client, wanted: Any, verdict: str, tally: str
+        self, wanted: Any, verdict: str, tally: str
     ) -> None:
-        found = part(client, a_run(*wanted), "checks/count")
+        found = part(a_run(*wanted), "checks/count")
         (button,) = found.find("button")
         assert button.attributes["data-verdict"] == verdict
         assert button.attributes["data-show-tab"] == "tab-checks"
@@ -80,42 +76,40 @@ class TestChecks:
         count = next(each for each in found.find("span") if each.attributes.get("id"))
         assert count.attributes["hx-swap-oob"] == "true"
 
-    def test_a_run_that_goes_on_is_not_checked(self, client: Client) -> None:
+    def test_a_run_that_goes_on_is_not_checked(self) -> None:
         recording = Recording(expectations=[MET])
         recording.add(CALL, OPEN, HEAD, event(LINES[1]))
-        assert "when the run has ended" in part(client, recording.run, "checks").words
-        assert part(client, recording.run, "checks/count").text.strip() == ""
-        assert "when the run has ended" in part(client, recording.run, "document").words
+        assert "when the run has ended" in part(recording.run, "checks").words
+        assert part(recording.run, "checks/count").text.strip() == ""
+        assert "when the run has ended" in part(recording.run, "document").words
 
     def test_with_expectations_the_page_has_a_tab(self, client: Client) -> None:
         for run, shown in ((a_run(MET), True), (a_run(), False)):
             page = client.get(f"/runs/{run.pk}/").text
             assert ('id="tab-checks"' in page) is shown
             assert ("checks/count/" in page) is shown
-        assert "No expectations" in part(client, a_run(), "checks").text
+        assert "No expectations" in part(a_run(), "checks").text
 
-    def test_a_reply_is_read_once(self, client: Client, django_assert_max_num_queries: Any) -> None:
+    def test_a_reply_is_read_once(self, django_assert_max_num_queries: Any) -> None:
         run = a_run(MET)
-        part(client, run, "checks")
+        part(run, "checks")
         with django_assert_max_num_queries(4):
-            part(client, run, "checks/count")
+            part(run, "checks/count")
 
 
 class TestDocument:
-    def test_is_the_reply_as_one(self, client: Client) -> None:
-        found = part(client, a_run(), "document")
+    def test_is_the_reply_as_one(self) -> None:
+        found = part(a_run(), "document")
         assert json.loads(found.text)["results"][1] == {"@type": "Recipe", "name": "Pie"}
 
-    def test_says_where_there_is_none(self, client: Client) -> None:
+    def test_says_where_there_is_none(self) -> None:
         recording = Recording()
         recording.add(CALL, OPEN)
-        assert "no response document" in part(client, recording.end("failed"), "document").text
+        assert "no response document" in part(recording.end("failed"), "document").text
 
-    def test_is_cut_where_it_would_drown_the_page(
-        self, client: Client, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_is_cut_where_it_would_drown_the_page(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(expectations, "MAX_SHOWN", 40)
-        found = part(client, a_run(), "document")
+        found = part(a_run(), "document")
         assert "The rest is not shown" in found.text
         assert "Pie" not in found.text
 

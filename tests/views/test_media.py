@@ -11,10 +11,9 @@ from django.test import Client
 
 from playground.models import Run
 from tests.support.markup import Element
-from tests.support.messages import data, message, recording, whole
+from tests.support.messages import data, ended, message, whole
 from tests.support.pictures import OTHERS, PNG
 from tests.support.run_page import entries, offered, part, shared
-from tests.support.stored_runs import CALL, END, HEAD, OPEN
 
 INVALID = "The data is not valid base64."
 
@@ -37,9 +36,7 @@ def link(url: str, media_type: str) -> dict[str, Any]:
 
 def message_run(**content: Any) -> Run:
     """Return a run with a message that has one part."""
-    made = recording()
-    made.add(CALL, OPEN, HEAD, message("m1"), whole("m1", **content), END)
-    return made.end()
+    return ended(message("m1"), whole("m1", **content))
 
 
 def shown(*items: Any) -> list[Element]:
@@ -216,9 +213,7 @@ def in_message(image: Any) -> Run:
 
 
 def in_part(image: Any) -> Run:
-    made = recording()
-    made.add(CALL, OPEN, HEAD, message("m1"), data("m1", {"@type": "Recipe", "image": image}), END)
-    return made.end()
+    return ended(message("m1"), data("m1", {"@type": "Recipe", "image": image}))
 
 
 @pytest.mark.parametrize("run_of", [in_card, in_message, in_part])

@@ -20,14 +20,9 @@ from playground.models.history import PAGE
 from playground.protocols.frames import Frame, FrameKind
 from tests.support.elicitations import elicitation_run
 from tests.support.markup import Element, read
+from tests.support.run_page import part, streamed
 from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, recorded, result
 from tests.views.conftest import form
-
-
-def part(client: Client, run: Run, path: str, **query: Any) -> Element:
-    response = client.get(f"/runs/{run.pk}/{path}", query)
-    assert response.status_code == 200, response.content
-    return read(response)
 
 
 def download(response: Any) -> bytes:
@@ -45,8 +40,8 @@ def values(markup: Element, tag: str, name: str) -> list[str | None]:
 
 
 class TestPage:
-    def test_shows_the_request_and_what_came(self, client: Client, run: Run) -> None:
-        markup = part(client, run, "")
+    def test_shows_the_request_and_what_came(self, run: Run) -> None:
+        markup = part(run, "")
         cards = [i for i in values(markup, "article", "id") if i]
         assert sorted(cards) == ["entry-5-0", "entry-7-0", "entry-8-0", "entry-9-0"]
         assert "entry-6-0" in values(markup, "section", "id")
@@ -146,42 +141,40 @@ class TestHistory:
 
 
 class TestParts:
-    def test_results_from_an_offset(self, client: Client, run: Run) -> None:
-        found = [e.attributes["id"] for e in part(client, run, "results/", offset=1).elements
+    def test_results_from_an_offset(self, run: Run) -> None:
+        found = [e.attributes["id"] for e in part(run, "results/", offset=1).elements
                  if str(e.attributes.get("id", "")).startswith("entry-")]  # fmt: skip
         assert found == ["entry-6-0", "entry-7-0", "entry-8-0"]
 
-    def test_events_in_both_orders(self, client: Client, run: Run) -> None:
-        arrival = values(part(client, run, "events/"), "li", "data-seq")
+    def test_events_in_both_orders(self, run: Run) -> None:
+        arrival = values(part(run, "events/"), "li", "data-seq")
         assert arrival == [str(n) for n in range(1, 11)]
-        rows = part(client, run, "events/", order="index")
+        rows = part(run, "events/", order="index")
         assert values(rows, "li", "data-seq") == ["7", "8", "5"]
-        assert values(part(client, run, "events/", offset=8), "li", "data-seq") == ["9", "10"]
-        last = part(client, run, "events/", order="index", offset=2)
+        assert values(part(run, "events/", offset=8), "li", "data-seq") == ["9", "10"]
+        last = part(run, "events/", order="index", offset=2)
         assert values(last, "li", "data-seq") == ["5"]
 
     @pytest.mark.database
     @pytest.mark.parametrize("path", ["results/", "events/", "wire/"])
     @pytest.mark.parametrize("offset", ["-1", "x", "٣", "1e3", "99999999999999999999", "", "0x1"])
-    def test_a_garbage_offset_is_none(
-        self, client: Client, run: Run, path: str, offset: str
-    ) -> None:
-        assert part(client, run, path, offset=offset).elements == part(client, run, path).elements
+    def test_a_garbage_offset_is_none(self, run: Run, path: str, offset: str) -> None:
+        assert part(run, path, offset=offset).elements == part(run, path).elements
 
     @pytest.mark.database
-    def test_an_offset_beyond_the_end(self, client: Client, run: Run) -> None:
+    def test_an_offset_beyond_the_end(self, run: Run) -> None:
         for path in ("results/", "events/", "wire/"):
-            assert part(client, run, path, offset=999).elements == []
+            assert part(run, path, offset=999).elements == []
 
-    def test_one_frame(self, client: Client, run: Run) -> None:
-        markup = part(client, run, "events/7/")
+    def test_one_frame(self, run: Run) -> None:
+        markup = part(run, "events/7/")
         assert "Result" in markup.text
         assert '"name": "Dish 0"' in markup.text
         assert "event: result\ndata:" in markup.text
-        assert "no protocol data" in part(client, run, "events/1/").text
+        assert "no protocol data" in part(run, "events/1/").text
 
-    def test_the_raw_json_of_an_entry(self, client: Client, run: Run) -> None:
-        assert '"index": 2' in part(client, run, "items/5/0/").text
+    def test_the_raw_json_of_an_entry(self, run: Run) -> None:
+        assert '"index": 2' in part(run, "items/5/0/").text
 
     @pytest.mark.database
     @pytest.mark.parametrize(
@@ -193,7 +186,7 @@ class TestParts:
         assert client.get(f"/runs/{run.pk}/{path}").status_code == 404
 
     def test_the_wire_and_its_download(self, client: Client, run: Run) -> None:
-        markup = part(client, run, "wire/")
+        markup = part(run, "wire/")
         assert values(markup, "section", "data-kind")[:4] == ["call", "open", "head", "event"]
         response = client.get(f"/runs/{run.pk}/wire.txt")
         assert response["Content-Type"] == "text/plain; charset=utf-8"
@@ -211,20 +204,20 @@ class TestParts:
         assert "Content-Encoding" not in response
         assert download(response).endswith(list(run.read_frames())[-2].data)
 
-    def test_the_wire_is_cut_into_pages(self, client: Client) -> None:
+    def test_the_wire_is_cut_into_pages(self) -> None:
         big = Frame(0, 5, FrameKind.BODY, b"x" * 200_000)
         run = recorded([[CALL, OPEN, HEAD], [big] * 20, [END]])
-        first = values(part(client, run, "wire/"), "section", "data-seq")
+        first = values(part(run, "wire/"), "section", "data-seq")
         assert len(first) == 11
-        rest = values(part(client, run, "wire/", offset=11), "section", "data-seq")
+        rest = values(part(run, "wire/", offset=11), "section", "data-seq")
         assert rest[0] == "12"
 
-    def test_what_a_standard_client_reads(self, client: Client, run: Run) -> None:
-        assert "6 events as parsed by httpx-sse" in part(client, run, "standard-client/").text
+    def test_what_a_standard_client_reads(self, run: Run) -> None:
+        assert "6 events as parsed by httpx-sse" in part(run, "standard-client/").text
 
-    def test_the_timeline(self, client: Client, run: Run) -> None:
-        assert part(client, run, "timeline/").find("svg")
-        assert part(client, Recording().run, "timeline/").find("svg")
+    def test_the_timeline(self, run: Run) -> None:
+        assert part(run, "timeline/").find("svg")
+        assert part(Recording().run, "timeline/").find("svg")
 
     @pytest.mark.slow
     @hypothesis(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -233,16 +226,16 @@ class TestParts:
         run = recorded([[CALL, OPEN, HEAD], [Frame(0, 5, kind, data)], [END]])
         for path in ("", "results/", "events/", "events/4/", "wire/", "timeline/",
                      "standard-client/"):  # fmt: skip
-            part(client, run, path)
+            part(run, path)
         assert data in download(client.get(f"/runs/{run.pk}/wire.txt"))
 
 
-def test_a_window_and_its_pages_have_every_card_once(client: Client) -> None:
+def test_a_window_and_its_pages_have_every_card_once() -> None:
     flood = [[result(n) for n in range(start, start + 30)] for start in range(0, 150, 30)]
     run = recorded([[CALL, OPEN, HEAD], *flood, [END]])
-    ids: list[str | None] = values(part(client, run, ""), "article", "id")
+    ids: list[str | None] = values(part(run, ""), "article", "id")
     assert len(ids) == 60
-    while more := values(part(client, run, "results/", offset=len(ids)), "article", "id"):
+    while more := values(part(run, "results/", offset=len(ids)), "article", "id"):
         ids += more
     assert ids == [f"entry-{n + 4}-0" for n in range(150)]
 
@@ -396,11 +389,8 @@ URL = "http://agent.example/api"
 
 
 def sent_to(url: str = URL, **fields: Any) -> Run:
-    run = recorded([[CALL, OPEN, HEAD, END]])
-    values = {"sent_to_url": True, "agent_name": "agent.example/api", "url": url, **fields}
-    Run.objects.filter(pk=run.pk).update(**values)
-    run.refresh_from_db()
-    return run
+    own = {"sent_to_url": True, "agent_name": "agent.example/api", "url": url}
+    return streamed(**{**own, **fields})
 
 
 def test_sending_saves_no_agent(client: Client, started: list[Any]) -> None:
@@ -476,7 +466,7 @@ class TestARunWithoutAnAgent:
         assert (polled.sent_to_url, polled.url) == (True, URL)
 
 
-def test_a_follow_up_uses_the_handshake_and_the_secrets_of_none(client: Client) -> None:
+def test_a_follow_up_uses_the_handshake_and_the_secrets_of_none() -> None:
     handshake = {"url": URL, "session": "s"}
     run = sent_to(binding="mcp")
     Run.objects.filter(pk=run.pk).update(handshake=handshake)

@@ -15,7 +15,7 @@ from playground.models import Agent, Run
 from tests.support.elicitations import turn
 from tests.support.json_values import values
 from tests.support.markup import Element, read
-from tests.support.run_page import part
+from tests.support.run_page import part, words
 
 HTMX = {"HX-Request": "true"}
 OBJECTS = st.dictionaries(
@@ -41,22 +41,16 @@ def talk(agent: Agent) -> list[Run]:
     return [first, second]
 
 
-def shown(client: Client, run: Run) -> str:
-    response = client.get(f"/runs/{run.pk}/session/")
-    assert response.status_code == 200
-    return read(response).words
-
-
-def decide(client: Client, run: Run, echo: str, value: str = "", status: int = 200) -> str:
+def decide(run: Run, echo: str, value: str = "", status: int = 200) -> str:
     data = {"echo": echo, "value": value}
-    response = client.post(f"/runs/{run.pk}/session/", data, headers=HTMX)
+    response = Client().post(f"/runs/{run.pk}/session/", data, headers=HTMX)
     assert response.status_code == status
     run.refresh_from_db()
     return read(response).words
 
 
-def test_what_each_turn_sent_and_got(client: Client, talk: list[Run]) -> None:
-    text = shown(client, talk[1])
+def test_what_each_turn_sent_and_got(talk: list[Run]) -> None:
+    text = words(talk[1], "session/")
     assert "± changed /turn 1 → 2" in text
     assert "− dropped /a “x”" in text
     assert "+ added /topics eggs" in text
@@ -131,14 +125,14 @@ def test_any_two_contexts_have_the_same_differences_both_ways(
     assert none == []
 
 
-def test_an_earlier_turn_has_an_earlier_ledger(client: Client, talk: list[Run]) -> None:
-    text = shown(client, talk[0])
+def test_an_earlier_turn_has_an_earlier_ledger(talk: list[Run]) -> None:
+    text = words(talk[0], "session/")
     assert "/topics" not in text
     assert "without milk" not in text
 
 
-def test_nothing_was_handed_out(client: Client, agent: Agent) -> None:
-    text = shown(client, turn(agent, request={"query": {"text": "eggs"}}))
+def test_nothing_was_handed_out(agent: Agent) -> None:
+    text = words(turn(agent, request={"query": {"text": "eggs"}}), "session/")
     assert "No turn of this conversation has returned one." in text
     assert "Turn by turn" not in text
     assert "None: none was sent or returned" in text
@@ -154,10 +148,8 @@ def test_nothing_was_handed_out(client: Client, agent: Agent) -> None:
         ("latest", "", {"mode": "latest"}, "The latest session context"),
     ],
 )
-def test_a_decision(
-    client: Client, talk: list[Run], echo: str, value: str, kept: Any, says: str
-) -> None:
-    text = decide(client, talk[1], echo, value)
+def test_a_decision(talk: list[Run], echo: str, value: str, kept: Any, says: str) -> None:
+    text = decide(talk[1], echo, value)
     assert says in text
     assert talk[1].session_override == kept
     assert ("Use latest from agent" in text) == (echo != "latest")
@@ -166,15 +158,15 @@ def test_a_decision(
 def test_what_was_returned_can_be_edited_after_it_was_turned_off(
     client: Client, talk: list[Run]
 ) -> None:
-    decide(client, talk[1], "off")
+    decide(talk[1], "off")
     editor = read(client.get(f"/runs/{talk[1].pk}/session/")).by_id("session-value")
     assert editor
     assert json.loads(editor.text) == {"turn": 2, "topics": ["eggs"]}
 
 
-def test_a_decision_can_be_taken_back(client: Client, talk: list[Run]) -> None:
-    decide(client, talk[1], "off")
-    text = decide(client, talk[1], "latest")
+def test_a_decision_can_be_taken_back(talk: list[Run]) -> None:
+    decide(talk[1], "off")
+    text = decide(talk[1], "latest")
     assert "The latest session context that the agent returned." in text
     assert "Includes 2 previous queries and the session context." in text
 
@@ -192,20 +184,16 @@ def test_a_decision_can_be_taken_back(client: Client, talk: list[Run]) -> None:
         ("shout", "{}", "Choose what to send with the next request."),
     ],
 )
-def test_what_cannot_be_echoed(
-    client: Client, talk: list[Run], echo: str, value: str, error: str
-) -> None:
-    text = decide(client, talk[1], echo, value, status=422)
+def test_what_cannot_be_echoed(talk: list[Run], echo: str, value: str, error: str) -> None:
+    text = decide(talk[1], echo, value, status=422)
     assert error in text
     assert value in text
     assert talk[1].session_override is None
 
 
-def test_of_a_check_it_is_the_turn_that_is_decided(
-    client: Client, agent: Agent, talk: list[Run]
-) -> None:
+def test_of_a_check_it_is_the_turn_that_is_decided(agent: Agent, talk: list[Run]) -> None:
     check = turn(agent, talk[1], kind="check")
-    decide(client, check, "off")
+    decide(check, "off")
     talk[1].refresh_from_db()
     assert (check.session_override, talk[1].session_override) == (None, {"mode": "off"})
 
@@ -218,7 +206,7 @@ def test_without_scripts(client: Client, talk: list[Run]) -> None:
 def test_the_next_request_obeys(client: Client, talk: list[Run]) -> None:
     url = f"/runs/{talk[1].pk}/next/"
     assert "&quot;topics&quot;" in client.get(url).text
-    decide(client, talk[1], "off")
+    decide(talk[1], "off")
     assert "&quot;session_context&quot;" not in client.get(url).text
 
 

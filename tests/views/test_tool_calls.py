@@ -9,9 +9,18 @@ from django.test import Client
 
 from playground.models import Agent, Conversation, Run, RunKind
 from playground.protocols.frames import Frame
-from tests.support.markup import one_line
-from tests.support.messages import a_call, an_output, data, message, piece, recording, response
-from tests.support.stored_runs import CALL, END, HEAD, OPEN
+from tests.support.messages import (
+    a_call,
+    an_output,
+    data,
+    ended,
+    message,
+    piece,
+    recording,
+    response,
+)
+from tests.support.run_page import html_of
+from tests.support.stored_runs import CALL, HEAD, OPEN
 
 PLACE = {"seq": "5", "part": "0"}
 SESSION = {"session_id": "s1", "response_id": "response_1"}
@@ -47,10 +56,7 @@ def reply(agent: Agent | None, *frames: Frame, **fields: Any) -> Run:
     """A run that ended with these frames, the first turn of a conversation."""
     own: dict[str, Any] = {"agent": agent, "agent_name": "Talker", "session_context": SESSION}
     own["conversation"] = Conversation.objects.create()
-    made = recording(**{**own, **fields})
-    begun = response("created", session_id="s1")
-    made.add(CALL, OPEN, HEAD, begun, *frames, END)
-    return made.end()
+    return ended(response("created", session_id="s1"), *frames, **{**own, **fields})
 
 
 def calling(agent: Agent | None, **fields: Any) -> Run:
@@ -70,10 +76,6 @@ def leaving_three(agent: Agent | None, **fields: Any) -> Run:
 def form_of(shown: str, place: str) -> str:
     """The HTML of one form."""
     return shown.split(f'data-place="{place}"', 1)[1].split("</answer-form>", 1)[0]
-
-
-def page(client: Client, run: Run) -> str:
-    return str(one_line(client.get(f"/runs/{run.pk}/")))
 
 
 def approving(agent: Agent | None) -> Run:
@@ -97,18 +99,16 @@ FORMS: dict[str, tuple[tuple[Frame, ...], list[str], list[str]]] = {
 
 class TestForm:
     @pytest.mark.parametrize("name", FORMS)
-    def test_is_shown_for_what_the_client_has_to_answer(
-        self, client: Client, agent: Agent, name: str
-    ) -> None:
+    def test_is_shown_for_what_the_client_has_to_answer(self, agent: Agent, name: str) -> None:
         frames, words, absent = FORMS[name]
-        shown = page(client, reply(agent, *frames))
+        shown = html_of(reply(agent, *frames))
         assert [each for each in words if each not in shown] == []
         assert [each for each in absent if each in shown] == []
 
-    def test_an_answered_call_no_longer_waits(self, client: Client, agent: Agent) -> None:
+    def test_an_answered_call_no_longer_waits(self, agent: Agent) -> None:
         run = calling(agent)
         answered(agent, run, 5, {"look_up": "42"})
-        shown = page(client, run)
+        shown = html_of(run)
         assert "Waiting for output" not in shown
         assert ">Answered</span>" in shown
         assert "Answer again" in shown
@@ -122,16 +122,16 @@ class TestForm:
         run = calling(agent)
         Run.objects.filter(pk=run.pk).update(state="cancelled")
         for each in (made.run, run):
-            assert "Answer the call" not in page(client, each)
+            assert "Answer the call" not in html_of(each)
         assert client.post(f"/runs/{run.pk}/calls/", PLACE).status_code == 404
 
-    def test_a_deleted_agent_cannot_be_answered(self, client: Client) -> None:
-        shown = page(client, calling(None))
+    def test_a_deleted_agent_cannot_be_answered(self) -> None:
+        shown = html_of(calling(None))
         assert "can no longer be answered" in shown
         assert "Answer the call" not in shown
 
-    def test_each_button_says_how_many_it_answers(self, client: Client, agent: Agent) -> None:
-        shown = page(client, leaving_three(agent))
+    def test_each_button_says_how_many_it_answers(self, agent: Agent) -> None:
+        shown = html_of(leaving_three(agent))
         for place in (FIRST, SECOND, APPROVAL):
             assert "Answer 3 calls" in form_of(shown, place)
         assert 'type="radio" name="11-0-decision"' in form_of(shown, APPROVAL)
@@ -145,11 +145,11 @@ class TestForm:
         ids=["all", "alone"],
     )
     def test_every_call_that_was_answered_shows_it(
-        self, client: Client, agent: Agent, answers: dict[str, str], again: set[str]
+        self, agent: Agent, answers: dict[str, str], again: set[str]
     ) -> None:
         run = leaving_three(agent)
         answered(agent, run, 8, answers)
-        shown = page(client, run)
+        shown = html_of(run)
         for place in (FIRST, SECOND, APPROVAL):
             assert ("Answer again" in form_of(shown, place)) == (place in again)
             assert ("unanswered" in form_of(shown, place)) == (place not in again)
@@ -365,8 +365,8 @@ class TestComposer:
             assert f'data-protocol="{protocol}" ' in shown
             assert words.replace('"', "&quot;") in shown
 
-    def test_a_run_brings_its_own_back(self, client: Client, agent: Agent) -> None:
-        shown = page(client, calling(agent))
+    def test_a_run_brings_its_own_back(self, agent: Agent) -> None:
+        shown = html_of(calling(agent))
         assert 'data-protocol="agent-api" ' in shown
         assert "Includes the session." in shown
 

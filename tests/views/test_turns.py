@@ -15,15 +15,10 @@ from playground.conversation import transcript
 from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind
 from tests.support.elicitations import elicitation_run, turn
 from tests.support.markup import Element, one_line, read
+from tests.support.run_page import html_of
 from tests.views.conftest import form
 
 HTMX = {"HX-Request": "true"}
-
-
-def get(client: Client, run: Run, path: str = "") -> str:
-    response = client.get(f"/runs/{run.pk}/{path}")
-    assert response.status_code == 200
-    return str(one_line(response))
 
 
 def said(html: str) -> str:
@@ -57,9 +52,9 @@ def talk(agent: Agent) -> list[Run]:
 
 
 class TestThread:
-    def test_earlier_turns_stand_above_the_results(self, client: Client, talk: list[Run]) -> None:
+    def test_earlier_turns_stand_above_the_results(self, talk: list[Run]) -> None:
         first, second, third = talk
-        html = get(client, third)
+        html = html_of(third)
         fetched = [
             e.attributes["data-url"]
             for e in read(html).find("details")
@@ -73,8 +68,8 @@ class TestThread:
             assert f'href="/runs/{run.pk}/"' in html
             assert f'href="/runs/{run.pk}/next/"' in html
 
-    def test_later_turns_follow_the_chosen_one(self, client: Client, talk: list[Run]) -> None:
-        html = get(client, talk[0])
+    def test_later_turns_follow_the_chosen_one(self, talk: list[Run]) -> None:
+        html = html_of(talk[0])
         rows = [f'id="turn-{run.pk}"' for run in talk]
         assert [row in html for row in rows] == [False, True, True]
         assert html.index('id="cards"') < html.index(rows[1]) < html.index(rows[2])
@@ -82,7 +77,7 @@ class TestThread:
         assert f'hx-post="/runs/{talk[2].pk}/next/"' in html
 
     def test_a_long_conversation_shows_the_turns_around(
-        self, client: Client, agent: Agent, monkeypatch: pytest.MonkeyPatch
+        self, agent: Agent, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(transcript, "WINDOW", 2)
         talk = [turn(agent, text="0")]
@@ -92,23 +87,23 @@ class TestThread:
         def shown(html: str) -> list[int]:
             return [n for n in range(9) if f'id="turn-{talk[n].pk}"' in html]
 
-        page = get(client, talk[4])
+        page = html_of(talk[4])
         assert shown(page) == [2, 3, 5, 6]
         assert ("2 earlier turns" in page, "2 later turns" in page) == (True, True)
-        assert shown(get(client, talk[4], "turns/?part=earlier")) == [0, 1]
-        assert shown(get(client, talk[4], "turns/?part=later")) == [7, 8]
+        assert shown(html_of(talk[4], "turns/?part=earlier")) == [0, 1]
+        assert shown(html_of(talk[4], "turns/?part=later")) == [7, 8]
 
     def test_a_hundred_turns_cost_no_more_queries_than_forty(
-        self, client: Client, agent: Agent, django_assert_max_num_queries: Any
+        self, agent: Agent, django_assert_max_num_queries: Any
     ) -> None:
         last = turn(agent, text="0", request={"query": {"text": "0"}})
         for number in range(1, 100):
             last = turn(agent, last, text=str(number), request={"query": {"text": str(number)}})
             if number == 40:
                 with CaptureQueriesContext(connection) as few:
-                    get(client, last)
+                    html_of(last)
         with django_assert_max_num_queries(len(few)):
-            html = get(client, last)
+            html = html_of(last)
         assert html.count('class="turn"') + html.count('class="turn ') <= transcript.WINDOW + 1
         assert "79 earlier turns" in html
 
@@ -116,16 +111,14 @@ class TestThread:
         text = "lentils " * 131_072
         first = turn(agent, text=text, request={"query": {"text": text}})
         second = turn(agent, first, text="and wine", request={"query": {"text": "and wine"}})
-        assert len(get(client, first)) < len(text) + 150_000, "in the composer"
-        assert composed(get(client, first))["query"]["text"] == text
-        assert len(get(client, second)) < 150_000
-        assert len(get(client, second, "next/")) < len(text) + 150_000, "in context.prev"
+        assert len(html_of(first)) < len(text) + 150_000, "in the composer"
+        assert composed(html_of(first))["query"]["text"] == text
+        assert len(html_of(second)) < 150_000
+        assert len(html_of(second, "next/")) < len(text) + 150_000, "in context.prev"
         for url in ("/runs/", "/history/", f"/shares/new/?run={first.pk}"):
             assert len(client.get(url).content) < 150_000
 
-    def test_a_json_request_is_told_by_its_first_difference(
-        self, client: Client, agent: Agent
-    ) -> None:
+    def test_a_json_request_is_told_by_its_first_difference(self, agent: Agent) -> None:
         first = turn(agent, text="eggs", request={"query": {"text": "eggs", "site": "a"}})
         second = turn(
             agent, first, text="eggs",
@@ -134,55 +127,51 @@ class TestThread:
         third = turn(
             agent, second, text="", request={"query": {"text": "eggs", "site": "b", "mode": "list"}}
         )
-        assert "eggs /query/site “a” → “b”" in said(get(client, second))
-        assert "JSON request /query/mode “list”" in said(get(client, third))
+        assert "eggs /query/site “a” → “b”" in said(html_of(second))
+        assert "JSON request /query/mode “list”" in said(html_of(third))
 
-    def test_another_agent_is_named(self, client: Client, agent: Agent, talk: list[Run]) -> None:
-        assert "turn-agent" not in get(client, talk[2])
+    def test_another_agent_is_named(self, agent: Agent, talk: list[Run]) -> None:
+        assert "turn-agent" not in html_of(talk[2])
         Run.objects.filter(pk=talk[2].pk).update(agent_name="Other", url="http://other.example")
-        assert 'class="turn-agent"' in get(client, talk[2])
+        assert 'class="turn-agent"' in html_of(talk[2])
 
-    def test_what_was_answered_stands_where_it_was_asked(
-        self, client: Client, talk: list[Run]
-    ) -> None:
-        text = said(get(client, talk[0]))
+    def test_what_was_answered_stands_where_it_was_asked(self, talk: list[Run]) -> None:
+        text = said(html_of(talk[0]))
         assert "saucered" in text
         assert "dietsvegan, none Answered: show response Complete" in text
 
-    def test_branches(self, client: Client, agent: Agent, talk: list[Run]) -> None:
+    def test_branches(self, agent: Agent, talk: list[Run]) -> None:
         other = turn(agent, talk[0], text="never mind", request={"query": {"text": "never mind"}})
-        html = get(client, talk[2])
+        html = html_of(talk[2])
         assert 'aria-label="Branch 1 of 2"' in html
         assert f'href="/runs/{other.pk}/" data-turn-link aria-label="Next branch"' in html
-        html = get(client, other)
+        html = html_of(other)
         assert 'aria-label="Branch 2 of 2"' in html
         assert f'href="/runs/{talk[1].pk}/" data-turn-link aria-label="Previous branch"' in html
 
-    def test_the_entries_of_an_earlier_turn(self, client: Client, talk: list[Run]) -> None:
-        markup = read(get(client, talk[0], "turn/"))
+    def test_the_entries_of_an_earlier_turn(self, talk: list[Run]) -> None:
+        markup = read(html_of(talk[0], "turn/"))
         ids = [str(e.attributes["id"]) for e in markup.elements if "id" in e.attributes]
         assert ids
         assert all(f"r{talk[0].pk.hex[:12]}-" in each for each in ids)
         assert field(markup, "nested") == "1"
 
-    def test_a_turn_with_many_entries_shows_the_first(self, client: Client, run: Run) -> None:
+    def test_a_turn_with_many_entries_shows_the_first(self, run: Run) -> None:
         Run.objects.filter(pk=run.pk).update(entries=400)
-        html = get(client, run, "turn/")
+        html = html_of(run, "turn/")
         assert len(read(html).find("article")) == 4
         assert "395 more" in html
 
-    def test_a_check_says_what_it_belongs_to(
-        self, client: Client, agent: Agent, talk: list[Run]
-    ) -> None:
+    def test_a_check_says_what_it_belongs_to(self, agent: Agent, talk: list[Run]) -> None:
         check = turn(agent, talk[2], kind="check", parent_entry_seq=4, parent_entry_part=0)
-        html = get(client, check)
+        html = html_of(check)
         assert "Poll of and wine" in said(html)
         assert "follow-up-text" not in html
         assert f'data-url="/runs/{talk[0].pk}/turn/"' in html
 
-    def test_a_run_from_before_there_were_conversations(self, client: Client, agent: Agent) -> None:
+    def test_a_run_from_before_there_were_conversations(self, agent: Agent) -> None:
         Run.objects.filter(pk=turn(agent).pk).update(conversation=None)
-        html = get(client, Run.objects.get())
+        html = html_of(Run.objects.get())
         assert "follow-up-text" in html
         assert "/turn/" not in html
 
@@ -197,8 +186,8 @@ class TestThread:
 
 
 class TestCompose:
-    def test_the_next_request_is_prefilled(self, client: Client, talk: list[Run]) -> None:
-        html = get(client, talk[1], "next/")
+    def test_the_next_request_is_prefilled(self, talk: list[Run]) -> None:
+        html = html_of(talk[1], "next/")
         assert composed(html) == {
             "query": {"text": "", "site": "a"},
             "meta": {"version": "0.55", "session_context": {"turn": 2}},
@@ -208,30 +197,28 @@ class TestCompose:
         assert "turn 2, “pasta”" in html
         assert f'data-run="{talk[1].pk}"' in html
 
-    def test_what_the_next_request_omits_is_said(self, client: Client, agent: Agent) -> None:
+    def test_what_the_next_request_omits_is_said(self, agent: Agent) -> None:
         diet = {"@type": "UserDiet", "restrictions": ["vegan"]}
         only = turn(agent, request={"query": {"text": "pasta"}, "context": diet})
         omitted = "Previous queries are not sent: the context type UserDiet has no prev."
-        html = get(client, only, "next/")
+        html = html_of(only, "next/")
         assert composed(html)["context"] == diet
         assert f"Follow-up to turn 1, “eggs”. {omitted}" in said(html)
-        text = said(get(client, only))
+        text = said(html_of(only))
         assert f"{omitted} No session context returned by the agent." in text
         assert "Includes" not in text
-        assert omitted in said(get(client, only, "session/"))
+        assert omitted in said(html_of(only, "session/"))
 
-    def test_the_transcript_then_ends_at_the_turn_that_is_followed(
-        self, client: Client, talk: list[Run]
-    ) -> None:
-        html = get(client, talk[0], "next/")
+    def test_the_transcript_then_ends_at_the_turn_that_is_followed(self, talk: list[Run]) -> None:
+        html = html_of(talk[0], "next/")
         assert f'hx-post="/runs/{talk[0].pk}/next/"' in html
         assert f'id="turn-{talk[1].pk}"' not in html
         assert "Includes 1 previous query" in html
         # Elsewhere the field says what it follows, where that is not the turn that is shown.
-        html = get(client, talk[0])
+        html = html_of(talk[0])
         assert f'hx-post="/runs/{talk[2].pk}/next/"' in html
         assert "Ask a follow-up to turn 3" in html
-        assert "Ask a follow-up to turn" not in get(client, talk[2])
+        assert "Ask a follow-up to turn" not in html_of(talk[2])
 
     def test_a_turn_is_composed_after_the_turn_before(
         self, client: Client, talk: list[Run]
@@ -247,21 +234,19 @@ class TestCompose:
         for run in (talk[1], check):
             answer = client.get(f"/runs/{run.pk}/request/").json()
             fields = answer["fields"]
-            assert json.loads(fields["document"]) == composed(get(client, talk[1]))
+            assert json.loads(fields["document"]) == composed(html_of(talk[1]))
             assert json.loads(fields["headers"]) == [["X-Mine", "1"]]
             assert (fields["agent"], fields["address"]) == (agent.slug, "")
             assert (fields["parent"], fields["continues"]) == (str(talk[0].pk), "turn 1, “pasta”")
             assert answer["saved"] is None
 
-    def test_of_a_check_it_is_that_of_its_turn(
-        self, client: Client, agent: Agent, talk: list[Run]
-    ) -> None:
+    def test_of_a_check_it_is_that_of_its_turn(self, agent: Agent, talk: list[Run]) -> None:
         check = turn(agent, talk[2], kind="check", request={"promise_token": "t"})
-        html = get(client, check, "next/")
+        html = html_of(check, "next/")
         assert field(read(html), "parent") == str(talk[2].pk)
         assert "promise_token" not in composed(html)
 
-    def test_what_a_kept_promise_returned_is_carried(self, client: Client, agent: Agent) -> None:
+    def test_what_a_kept_promise_returned_is_carried(self, agent: Agent) -> None:
         first = turn(agent, request={"query": {"text": "a plan"}}, session_context={"n": 1})
         check = turn(agent, first, kind="check", session_context={"n": 2})
         PolledPromise.objects.create(
@@ -272,7 +257,7 @@ class TestCompose:
             status=PollingStatus.FULFILLED,
             final_run=check,
         )
-        assert composed(get(client, first, "next/"))["meta"]["session_context"] == {"n": 2}
+        assert composed(html_of(first, "next/"))["meta"]["session_context"] == {"n": 2}
 
 
 class TestAsk:
@@ -388,7 +373,7 @@ class TestComposer:
         assert "The turn that this request continues was deleted" in response.text
 
 
-def test_answers_are_words_of_the_user_and_stay_text(client: Client, agent: Agent) -> None:
+def test_answers_are_words_of_the_user_and_stay_text(agent: Agent) -> None:
     hostile = "<b>x</b>"
     first = elicitation_run(agent)
     answer = turn(
@@ -400,6 +385,6 @@ def test_answers_are_words_of_the_user_and_stay_text(client: Client, agent: Agen
         parent_entry_part=0,
     )
     for run in (first, answer):
-        html = get(client, run)
+        html = html_of(run)
         assert "<b>x" not in html
         assert hostile in read(html).text
