@@ -15,6 +15,7 @@ from playground.conformance.rule import (
     RuleIssue,
     Violation,
     missing,
+    mistyped,
     must,
     should,
 )
@@ -201,11 +202,7 @@ def reply(t: ChatTranscript) -> Iterator[RuleIssue]:
 
 
 def content_type(t: ChatTranscript) -> Iterator[RuleIssue]:
-    wanted = "text/event-stream" if t.response.streamed else "application/json"
-    actual = t.response.media_type
-    if actual != wanted:
-        received = f"is {actual[:60]}" if actual else "is missing"
-        yield Violation(f"Content-Type {received}. Set it to {wanted}.", t.response.head_seq)
+    return mistyped(t.response, t.response.streamed)
 
 
 def stream_honoured(t: ChatTranscript) -> Iterator[RuleIssue]:

@@ -6,7 +6,6 @@ leniently is reported by the rules of its protocol.
 
 from __future__ import annotations
 
-import enum
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from typing import Any, NamedTuple
 
 from playground.conformance.rule import (
     Inconclusive,
-    Requirement,
     Rule,
     RuleIssue,
     Violation,
@@ -30,6 +28,8 @@ from playground.protocols.response import Message
 
 #: The most characters of a run that are checked: a third of a second.
 MAX_CHARACTERS = 16 * 1024 * 1024
+_ENCODING, _NUMBER = "json-utf8", "json-numbers"
+_NAME, _SURROGATE = "json-names-unique", "json-surrogates"
 
 
 class JsonText(NamedTuple):
@@ -46,17 +46,10 @@ class JsonText(NamedTuple):
     is_clean: bool = False
 
 
-class Flaw(enum.Enum):
+class _FoundFlaw(NamedTuple):
     """Something in a JSON text that RFC 8259 forbids or advises against."""
 
-    ENCODING = enum.auto()
-    NUMBER = enum.auto()
-    NAME = enum.auto()
-    SURROGATE = enum.auto()
-
-
-class _FoundFlaw(NamedTuple):
-    flaw: Flaw
+    rule: str
     violation: Violation
 
 
@@ -165,10 +158,10 @@ def _flaws_of(each: JsonText) -> list[_FoundFlaw] | None:
 def _encoding_flaws(each: JsonText) -> Iterator[_FoundFlaw]:
     if not each.is_utf8:
         message = "Some bytes are not UTF-8. Encode JSON as UTF-8."
-        yield _FoundFlaw(Flaw.ENCODING, Violation(message, each.seq))
+        yield _FoundFlaw(_ENCODING, Violation(message, each.seq))
     if each.has_bom:
         message = "Remove the byte order mark before the JSON."
-        yield _FoundFlaw(Flaw.ENCODING, Violation(message, each.seq))
+        yield _FoundFlaw(_ENCODING, Violation(message, each.seq))
 
 
 def _flaws_in(value: Any, seq: int, top: str) -> Iterator[_FoundFlaw]:
@@ -179,12 +172,12 @@ def _flaws_in(value: Any, seq: int, top: str) -> Iterator[_FoundFlaw]:
         pointer, value = pending.pop()
         if isinstance(value, _Constant):
             message = f"JSON has no {value.name}. Send a number, a string or null."
-            yield _FoundFlaw(Flaw.NUMBER, Violation(message, seq, _in_string(pointer)))
+            yield _FoundFlaw(_NUMBER, Violation(message, seq, _in_string(pointer)))
         elif isinstance(value, dict):
             for name in value.repeated if isinstance(value, _Object) else ():
                 message = f'The name "{_storable(name[:60])}" occurs more than once in this object.'
                 where = f"{pointer}/{_storable(escape(name))}"
-                yield _FoundFlaw(Flaw.NAME, Violation(message, seq, where))
+                yield _FoundFlaw(_NAME, Violation(message, seq, where))
             for name, inner in reversed(value.items()):
                 where = f"{pointer}/{_storable(escape(name))}"
                 if _has_surrogate(name):
@@ -203,7 +196,7 @@ def _in_string(pointer: str) -> str:
 
 def _surrogate(seq: int, pointer: str) -> _FoundFlaw:
     message = "This string has half of a surrogate pair. Escape both halves, or send UTF-8."
-    return _FoundFlaw(Flaw.SURROGATE, Violation(message, seq, pointer))
+    return _FoundFlaw(_SURROGATE, Violation(message, seq, pointer))
 
 
 def _has_surrogate(text: str) -> bool:
@@ -220,44 +213,26 @@ def _storable(name: str) -> str:
 # Rules
 
 
+# fmt: off
+#: Name, title, requirement and reason of each rule.
+_RULES = (
+    (_NUMBER, "JSON contains no NaN and no Infinity.", must("RFC 8259, 6"),
+        "Only some libraries read them."),
+    (_ENCODING, "JSON is UTF-8 without a byte order mark.", must("RFC 8259, 8.1"),
+        "Other bytes become replacement characters, or no text at all."),
+    (_NAME, "The names within an object are unique.", should("RFC 8259, 4"),
+        "Which of the values a client takes is unpredictable."),
+    (_SURROGATE, "Strings contain no half of a surrogate pair.", info("RFC 8259, 8.2"),
+        "Clients treat it differently: it does not encode a character."),
+)
+# fmt: on
+
+
 def rules(versions: Iterable[str]) -> tuple[Rule[JsonTranscript], ...]:
     named = tuple(versions)
-
-    def make(
-        name: str, title: str, requirement: Requirement, flaw: Flaw, why: str
-    ) -> Rule[JsonTranscript]:
-        requirements = dict.fromkeys(named, requirement)
-        return Rule(name, title, requirements, _check(flaw), why, _has_text)
-
-    return (
-        make(
-            "json-numbers",
-            "JSON contains no NaN and no Infinity.",
-            must("RFC 8259, 6"),
-            Flaw.NUMBER,
-            "Only some libraries read them.",
-        ),
-        make(
-            "json-utf8",
-            "JSON is UTF-8 without a byte order mark.",
-            must("RFC 8259, 8.1"),
-            Flaw.ENCODING,
-            "Other bytes become replacement characters, or no text at all.",
-        ),
-        make(
-            "json-names-unique",
-            "The names within an object are unique.",
-            should("RFC 8259, 4"),
-            Flaw.NAME,
-            "Which of the values a client takes is unpredictable.",
-        ),
-        make(
-            "json-surrogates",
-            "Strings contain no half of a surrogate pair.",
-            info("RFC 8259, 8.2"),
-            Flaw.SURROGATE,
-            "Clients treat it differently: it does not encode a character.",
-        ),
+    return tuple(
+        Rule(name, title, dict.fromkeys(named, requirement), _check(name), why, _has_text)
+        for name, title, requirement, why in _RULES
     )
 
 
@@ -265,10 +240,10 @@ def _has_text(t: JsonTranscript) -> bool:
     return bool(t.checked) or t.is_cut_off
 
 
-def _check(flaw: Flaw) -> Callable[[JsonTranscript], Iterator[RuleIssue]]:
+def _check(rule: str) -> Callable[[JsonTranscript], Iterator[RuleIssue]]:
     def check(t: JsonTranscript) -> Iterator[RuleIssue]:
         for found in t.found:
-            if found.flaw is flaw:
+            if found.rule == rule:
                 yield found.violation
         if t.is_cut_off:
             yield Inconclusive(f"Only the first {MAX_CHARACTERS:,} characters were checked.")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from playground.protocols.frames import FrameKind
 from playground.protocols.response import Response
 
 
@@ -225,6 +226,26 @@ def missing(
     if transcript.is_complete:
         return Violation(message, seq, pointer)
     return Inconclusive("The response was truncated before this could be checked.", seq, pointer)
+
+
+def mistyped(response: Response, is_stream: object, suffix: str = "") -> Iterator[Violation]:
+    """Yield a violation if Content-Type is not that of the body.
+
+    `suffix` is that of other types that are accepted for JSON.
+    """
+    actual = response.media_type
+    wanted = "text/event-stream" if is_stream else "application/json"
+    if actual != wanted and not (suffix and not is_stream and actual.endswith(suffix)):
+        received = f"is {actual[:60]}" if actual else "is missing"
+        yield Violation(f"Content-Type {received}. Set it to {wanted}.", response.head_seq)
+
+
+def unterminated(response: Response) -> Iterator[Violation]:
+    """Yield a violation for the rest of a stream that has no blank line after it."""
+    message = "The last event is incomplete and clients discard it. End it with a blank line."
+    for frame in response.frames:
+        if frame.kind is FrameKind.TAIL:
+            yield Violation(message, frame.seq)
 
 
 def misframed(response: Response) -> Iterator[Violation]:

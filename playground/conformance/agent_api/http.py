@@ -13,12 +13,13 @@ from playground.conformance.rule import (
     info,
     misframed,
     missing,
+    mistyped,
     must,
     should,
+    unterminated,
 )
 from playground.conformance.shape import MISSING, Place, never, type_with_article
 from playground.protocols import raw, sse
-from playground.protocols.frames import FrameKind
 from playground.protocols.response import Message
 
 _LIFECYCLE = "Request/Response Lifecycle"
@@ -50,12 +51,7 @@ def reply(t: AgentTranscript) -> Iterator[RuleIssue]:
 
 
 def content_type(t: AgentTranscript) -> Iterator[RuleIssue]:
-    actual = t.http_response.media_type
-    wanted = "text/event-stream" if t.http_response.streamed else "application/json"
-    is_json = not t.http_response.streamed and actual.endswith("+json")
-    if actual != wanted and not is_json:
-        received = f"is {actual[:60]}" if actual else "is missing"
-        yield Violation(f"Content-Type {received}. Set it to {wanted}.", t.http_response.head_seq)
+    return mistyped(t.http_response, t.http_response.streamed, "+json")
 
 
 def error_status(t: AgentTranscript) -> Iterator[RuleIssue]:
@@ -114,13 +110,8 @@ def stream_honoured(t: AgentTranscript) -> Iterator[RuleIssue]:
 def stream_closed(t: AgentTranscript) -> Iterator[RuleIssue]:
     if not t.http_response.ended:
         yield Inconclusive("The stream was truncated.")
-        return
-    for frame in t.http_response.frames:
-        if frame.kind is FrameKind.TAIL:
-            message = (
-                "The last event is incomplete and clients discard it. End it with a blank line."
-            )
-            yield Violation(message, frame.seq)
+    else:
+        yield from unterminated(t.http_response)
 
 
 def _is_done(event: Message) -> bool:

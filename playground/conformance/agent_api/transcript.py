@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from playground.conformance.agent_api.stream_state import (
-    StateRule,
     StreamState,
     read_stream_state,
     status_of,
@@ -142,7 +141,7 @@ rule, row = _rules.rule, _rules.row
 
 
 def state_row(
-    name: StateRule,
+    name: str,
     title: str,
     requirement: Requirement,
     when: Condition[AgentTranscript],
@@ -160,7 +159,7 @@ def state_row(
     return rule(name, title, requirement, check, why=why, when=when, needs_complete_response=flag)
 
 
-def reported(t: AgentTranscript, name: StateRule, sentence: str) -> Iterator[Violation]:
+def reported(t: AgentTranscript, name: str, sentence: str) -> Iterator[Violation]:
     """Yield the violations of a rule that the stream state has, with its words in a sentence."""
     for seq, pointer, words in t.stream_state.deviations[name]:
         yield Violation(sentence.format(**words), seq, pointer)

@@ -23,8 +23,10 @@ from playground.conformance.rule import (
     Violation,
     info,
     missing,
+    mistyped,
     must,
     should,
+    unterminated,
 )
 from playground.conformance.shape import (
     Place,
@@ -36,7 +38,6 @@ from playground.conformance.shape import (
     those,
 )
 from playground.protocols import jsonrpc
-from playground.protocols.frames import FrameKind
 from playground.protocols.jsonrpc import Deviation, MessageKind
 from playground.protocols.mcp.messages import SESSION_HEADER
 from playground.protocols.response import Message
@@ -92,12 +93,7 @@ def _successful_responses(t: McpTranscript) -> Iterator[RecordedCall]:
 def content_type(t: McpTranscript) -> Iterator[RuleIssue]:
     for call in _successful_responses(t):
         is_stream = call.http_response.streamed or call.resumed_from
-        wanted = "text/event-stream" if is_stream else "application/json"
-        actual = call.http_response.media_type
-        if actual != wanted:
-            received = f"is {actual[:60]}" if actual else "is missing"
-            message = f"Content-Type {received}. Set it to {wanted}."
-            yield Violation(message, call.http_response.head_seq)
+        yield from mistyped(call.http_response, is_stream)
 
 
 def _acknowledgements(t: McpTranscript) -> Iterator[RecordedCall]:
@@ -122,12 +118,8 @@ def stream_closed(t: McpTranscript) -> Iterator[RuleIssue]:
     for call in t.http_calls:
         if call.http_response.streamed and not call.has_ended and not call.resumptions:
             yield Inconclusive("The stream was truncated.")
-        for frame in call.http_response.frames if call.http_response.ended else ():
-            if frame.kind is FrameKind.TAIL:
-                message = (
-                    "The last event is incomplete and clients discard it. End it with a blank line."
-                )
-                yield Violation(message, frame.seq)
+        if call.http_response.ended:
+            yield from unterminated(call.http_response)
 
 
 def _sessions(t: McpTranscript) -> Iterator[tuple[int, str, str]]:
