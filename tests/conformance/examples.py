@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from http import HTTPStatus
 from typing import Any
 
-from playground.conformance import RULESETS, ConformanceReport, Level, Verdict
+from playground.conformance import RULESETS, ConformanceReport, Level, Verdict, run_rules
 from playground.conformance.examples import (
     Example,
+    ExampleFinding,
     RuleExamples,
-    findings_of,
-    write_examples,
 )
 from playground.protocols.frames import Frame, FrameKind
 from tests.conformance.case import Case
@@ -168,3 +167,63 @@ def _indented(body: bytes) -> bytes:
 def generated() -> dict[str, Any]:
     """What `read_examples` reads."""
     return write_examples(examples())
+
+
+def write_examples(examples: Mapping[str, RuleExamples]) -> dict[str, Any]:
+    return {
+        rule: {
+            "protocol": each.protocol,
+            "binding": each.binding,
+            "version": each.version,
+            "conforming": _write_example(each.conforming),
+            "violating": _write_example(each.violating),
+        }
+        for rule, each in examples.items()
+    }
+
+
+def _write_example(example: Example) -> dict[str, Any]:
+    """Return an example as JSON; bytes that are not UTF-8 are lone surrogates in it."""
+    earlier = {
+        "progress": list(example.earlier.progress),
+        "task_end": example.earlier.task_end.value if example.earlier.task_end else None,
+        "session_names": sorted(example.earlier.session_names),
+    }
+    row = {
+        "request": example.request,
+        "operation": example.operation if example.operation != "ask" else None,
+        "state": example.state if example.state != "completed" else None,
+        "earlier": {name: value for name, value in earlier.items() if value},
+        "frames": [
+            [frame.kind.name.lower(), frame.data.decode("utf-8", "surrogateescape")]
+            for frame in example.frames
+        ],
+        "findings": [
+            {"message": finding.message, "seq": finding.seq, "pointer": finding.pointer}
+            for finding in example.findings
+        ],
+        "also": list(example.also),
+    }
+    return {name: value for name, value in row.items() if value}
+
+
+def report_for(examples: RuleExamples, example: Example) -> ConformanceReport:
+    """The report on one of the examples of a rule."""
+    return run_rules(
+        example.frames,
+        example.request,
+        examples.version,
+        protocol=examples.protocol,
+        binding=examples.binding,
+        operation=example.operation,
+        state=example.state,
+        earlier=example.earlier,
+    )
+
+
+def findings_of(report: ConformanceReport, rule: str) -> tuple[ExampleFinding, ...]:
+    return tuple(
+        ExampleFinding(finding.message, finding.seq, finding.pointer)
+        for finding in report.findings
+        if finding.rule == rule and finding.verdict is Verdict.FAIL
+    )

@@ -8,18 +8,12 @@ import pytest
 
 from playground.conformance import RULESETS
 from playground.conformance.examples import examples_of
-from playground.conformance.locations import (
-    RuleLocation,
-    header_names,
-    locate,
-    locations_of,
-    read_locations,
-    write_locations,
-)
+from playground.conformance.locations import RuleLocation, locations_of, read_locations
 from playground.protocols import schemas
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.reference import reference
 from tests.conformance import locations
+from tests.conformance.locations import header_names, locate, write_locations
 from tests.conformance.scripts import document, event, numbered, stream
 
 RULES = {rule.id for ruleset in RULESETS.values() for rule in ruleset.rules}

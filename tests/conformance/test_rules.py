@@ -13,7 +13,6 @@ from playground.conformance import RULESETS, Level, Verdict, ruleset
 from playground.conformance.examples import (
     examples_of,
     read_examples,
-    write_examples,
 )
 from playground.conformance.mcp import RULES as MCP_RULES
 from tests.conformance import examples
@@ -140,7 +139,7 @@ def test_an_unlisted_type_is_told_from_one_that_is_used(kind: str, rule: str, re
 
 def test_examples_can_be_read_as_they_were_written() -> None:
     made = examples.examples()
-    assert read_examples(write_examples(made)) == made
+    assert read_examples(examples.write_examples(made)) == made
     assert set(made) == set(RULES)
 
 
@@ -151,8 +150,8 @@ def test_examples_are_of_the_latest_version_and_keep_or_break_the_rule() -> None
         rules = RULESETS[found.protocol, found.binding].rules
         (rule,) = (each for each in rules if each.id == name)
         assert found.version == max(rule.requirements)
-        assert found.report_for(found.conforming).verdicts[name] is Verdict.PASS
-        assert found.report_for(found.violating).verdicts[name] is Verdict.FAIL
+        assert examples.report_for(found, found.conforming).verdicts[name] is Verdict.PASS
+        assert examples.report_for(found, found.violating).verdicts[name] is Verdict.FAIL
 
 
 def test_nothing_is_left_of_the_tables_placeholders() -> None:
