@@ -282,8 +282,6 @@ class McpTranscript:
 
     #: The version of NLWeb, which defines the shape of responses.
     version: str
-    request: Mapping[str, Any]
-    operation: str
     calls: tuple[RecordedCall, ...]
     #: The last tool call, None without one.
     call: RecordedCall | None
@@ -298,10 +296,6 @@ class McpTranscript:
     def http_calls(self) -> tuple[RecordedCall, ...]:
         """Return every HTTP request: calls, and GET requests that resumed their streams."""
         return tuple(chain.from_iterable(call.http_calls for call in self.calls))
-
-    @property
-    def messages(self) -> tuple[LocatedMessage, ...]:
-        return tuple(chain.from_iterable(call.messages for call in self.calls))
 
     @property
     def answer(self) -> LocatedMessage | None:
@@ -352,8 +346,6 @@ def read(rule_input: RuleInput) -> McpTranscript:
     last = calls[-1] if calls else None
     return McpTranscript(
         version=rule_input.version,
-        request=rule_input.members,
-        operation=rule_input.operation,
         calls=calls,
         call=call,
         is_complete=last is not None
