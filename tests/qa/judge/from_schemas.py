@@ -63,6 +63,7 @@ def mutants() -> Iterator[Mutant]:
     yield from _whole()
     for index, name in ((0, "response"), (2, "message"), (3, "content"), (5, "content")):
         yield from _objects(index, name)
+    yield from _completions()
 
 
 def _actions(version: str) -> Iterator[Mutant]:
@@ -153,6 +154,27 @@ def _agent_api(name: str, response: Any, variation: Variation, event: int | None
         response=response(variation.document),
         **variation.verdict(event),
     )
+
+
+def _completions() -> Iterator[Mutant]:
+    """Break a completion that is no stream."""
+    example = schemas.load("chat-completions", "1", "response")["examples"][0]
+    for variation in _variations("chat-completions", "1", "response", example):
+        # Whether an attribute is needed, the schema does not say: it is also that of chunks. Nor
+        # does it say which attributes of messages are those of requests.
+        of_others = any(name in variation.name for name in ("/delta", "/tool_call_id"))
+        if of_others or not (variation.level or variation.name == "as it is"):
+            continue
+        yield Mutant(
+            name=f"chat-completions schema response: {variation.name}",
+            protocol="chat-completions",
+            binding="http",
+            version="1",
+            operation="ask",
+            request={"model": "m", "messages": [{"role": "user", "content": "Hi"}]},
+            response=json_response(variation.document),
+            **variation.verdict(),
+        )
 
 
 def _variations(protocol: str, version: str, name: str, example: Any) -> Iterator[Variation]:

@@ -45,7 +45,7 @@ class Mutant:
     """
 
     name: str
-    protocol: Literal["nlweb", "agent-api"]
+    protocol: Literal["nlweb", "agent-api", "chat-completions"]
     binding: Literal["http", "mcp"]
     version: str
     operation: Literal["ask", "await"]

@@ -20,6 +20,7 @@ REACHED: dict[tuple[str, str], tuple[int, int]] = {
     ("From the schemas", "nlweb 0.54 http"): (833, 0),
     ("From the schemas", "nlweb 0.55 http"): (1145, 0),
     ("From the schemas", "agent-api 1 http"): (529, 0),
+    ("From the schemas", "chat-completions 1 http"): (107, 0),
     ("From the text of the specifications", "nlweb 0.54 http"): (1179, 0),
     ("From the text of the specifications", "nlweb 0.54 mcp"): (817, 0),
     ("From the text of the specifications", "nlweb 0.55 http"): (2039, 0),
