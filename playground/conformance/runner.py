@@ -91,12 +91,10 @@ def _nested_text(t: mcp.McpTranscript) -> Iterator[json_text.JsonText]:
         yield json_text.JsonText(t.answer.seq, text, pointer=pointer)
 
 
-def _read_agent_api(rule_input: RuleInput) -> tuple[AnyTranscript, AnyTranscript]:
-    return agent_api.read(rule_input), _read_json(rule_input)
-
-
-def _read_chat(rule_input: RuleInput) -> tuple[AnyTranscript, AnyTranscript]:
-    return chat_completions.read(rule_input), _read_json(rule_input)
+def _with_json(
+    read: Callable[[RuleInput], AnyTranscript],
+) -> Callable[[RuleInput], tuple[AnyTranscript, AnyTranscript]]:
+    return lambda rule_input: (read(rule_input), _read_json(rule_input))
 
 
 def _read_json(rule_input: RuleInput) -> JsonTranscript:
@@ -147,14 +145,14 @@ RULESETS: Mapping[tuple[str, str], RuleSet] = {
             RuleGroup("Agent API", "agent-api", agent_api.RULES, _ABOUT_AGENT_API),
             _json_group([agent_api.VERSION]),
         ),
-        _read_agent_api,
+        _with_json(agent_api.read),
     ),
     ("chat-completions", "http"): RuleSet(
         (
             RuleGroup("Chat Completions", "chat-completions", chat_completions.RULES, _ABOUT_CHAT),
             _json_group([chat_completions.VERSION]),
         ),
-        _read_chat,
+        _with_json(chat_completions.read),
     ),
 }
 _EMPTY = RuleSet((), lambda _: ())

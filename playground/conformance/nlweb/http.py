@@ -88,15 +88,7 @@ def reply_object(t: Transcript) -> Iterator[RuleIssue]:
         yield missing(t, "No event of the stream contains a JSON object.", t.messages[0].seq)
 
 
-def http_400_failure(t: Transcript) -> Iterator[RuleIssue]:
-    yield from _without_failure(t)
-
-
-def http_error_failure(t: Transcript) -> Iterator[RuleIssue]:
-    yield from _without_failure(t)
-
-
-def _without_failure(t: Transcript) -> Iterator[RuleIssue]:
+def without_failure(t: Transcript) -> Iterator[RuleIssue]:
     if t.outcome is not Outcome.NONE:
         return
     received, seq = "nothing", t.head_seq
@@ -211,11 +203,11 @@ RULES = (
         why="Clients need an object to read metadata and content from. Other rules check its "
             "members."),
     rule("http-400-failure", "400 responses include an NLWeb failure.",
-        (should("4"), should("HTTP examples 6")), http_400_failure, when=lambda t: t.status == 400,
+        (should("4"), should("HTTP examples 6")), without_failure, when=lambda t: t.status == 400,
         why="The status means that the agent rejects the request. Agents always respond with "
             "JSON."),
     rule("http-error-failure", "HTTP errors include an NLWeb failure.",
-        (info("7.4"), info("HTTP examples 6")), http_error_failure, when=lambda t: t.status > 400,
+        (info("7.4"), info("HTTP examples 6")), without_failure, when=lambda t: t.status > 400,
         why="Gateways and login pages respond in other formats. The specification leaves this "
             "open."),
     row("one-reply", "Each request gets one HTTP response.", (must("7"), must("8")),
