@@ -373,19 +373,6 @@ def test_capture_of_the_agent_api(name: str) -> None:
     assert told(replace(capture(name), protocol="agent-api"), "1") == OF_AGENTSCOPE[name]
 
 
-def test_the_older_public_server() -> None:
-    """It speaks no NLWeb of either version: typed messages, no metadata, no names."""
-    report = capture("nlweb/get_stream").report_for("0.54")
-    failed = {finding.rule for finding in report.findings if finding.verdict is Verdict.FAIL}
-    assert failed == {
-        "meta-present",
-        "item-type",
-        "stream-events-named",
-        "stream-start-first",
-        "stream-complete-present",
-    }
-
-
 def test_a_failure_in_mid_stream() -> None:
     """A second response head within the body: the transfer breaks, the first event stays."""
     raw = (CAPTURES / "ask_agent/rawsocket_stream_failure_midstream.txt").read_bytes()

@@ -1,8 +1,7 @@
 """Known behaviour of real agents, line by line, with the findings on each.
 
 Lines that deviate have a response, made by hand or captured, and the rules that report it. Lines
-that comply, or that the specification leaves open, have a response without findings. Lines on
-anything but a response (requests, actions) name the test that covers them.
+that comply, or that the specification leaves open, have a response without findings.
 """
 
 from __future__ import annotations
@@ -46,7 +45,6 @@ from tests.conformance.scripts import (
     stream,
 )
 from tests.conformance.scripts import numbered as frames_of
-from tests.support.playbook import TESTS
 
 
 class Line(NamedTuple):
@@ -220,17 +218,6 @@ MCP = (
 
 LINES = (*ASK_AGENT, *OLDER, *AGENT_SCOPE, *MCP)
 
-#: Lines about what the playground sends, or about replies of actions, which no rule judges.
-SHOWN = {
-    "context.memory is an array, meta.user an object: requests": "tests/protocols",
-    "user_id in requests": "tests/protocols/agent_api",
-    "GET or a flat POST: requests": "tests/protocols/nlweb/test_legacy.py",
-    "keys in api_key events are masked": "tests/protocols/nlweb/test_legacy.py",
-    "headers that a server requires: requests": "tests/protocols/mcp",
-    "A2A of both versions: methods, roles, results, states, cards": "tests/protocols/a2a",
-    "an A2A card that advertises another address": "tests/protocols/a2a",
-}
-
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.about.replace(" ", "-"))
 def test_line(line: Line) -> None:
@@ -241,11 +228,6 @@ def test_line(line: Line) -> None:
     failed = {rule for rule, verdict in report.verdicts.items() if verdict is Verdict.FAIL}
     told = {rule.removeprefix("agent-api.") for rule in failed}
     assert told == set(line.rules)
-
-
-def test_where_the_others_are_shown() -> None:
-    for place in SHOWN.values():
-        assert (TESTS.parent / place).exists(), place
 
 
 def test_a_dialect_without_a_version_is_not_judged() -> None:
