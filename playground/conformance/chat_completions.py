@@ -10,15 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from playground.conformance.rule import (
-    Rule,
-    RuleIssue,
-    Violation,
-    missing,
-    mistyped,
-    must,
-    should,
-)
+from playground.conformance.rule import Rule, RuleIssue, Violation, missing, mistyped, must, should
 from playground.conformance.rule_input import MAX_PARTS, RuleInput, resolve_prefix
 from playground.conformance.shape import (
     Place,

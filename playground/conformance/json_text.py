@@ -12,15 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from playground.conformance.rule import (
-    Inconclusive,
-    Rule,
-    RuleIssue,
-    Violation,
-    info,
-    must,
-    should,
-)
+from playground.conformance.rule import Inconclusive, Rule, RuleIssue, Violation, info, must, should
 from playground.conformance.rule_input import MAX_DEPTH, MAX_NODES
 from playground.protocols import json_decoder
 from playground.protocols.json_pointer import escape

@@ -16,11 +16,7 @@ from http import HTTPStatus
 from typing import Any
 
 from playground.conformance import RULESETS, ConformanceReport, Level, Verdict, run_rules
-from playground.conformance.examples import (
-    Example,
-    ExampleFinding,
-    RuleExamples,
-)
+from playground.conformance.examples import Example, ExampleFinding, RuleExamples
 from playground.protocols.frames import Frame, FrameKind
 from tests.conformance.case import Case
 from tests.conformance.scripts import VERSION, ScriptedResponse, document

@@ -18,14 +18,7 @@ from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Problem, Stage
 from tests.conformance.agent_api.scripts import at_once
 from tests.conformance.mcp.scripts import Pair, call, pairs, response, run, said
-from tests.conformance.scripts import (
-    ScriptedResponse,
-    capture,
-    document,
-    numbered,
-    sent,
-    stream,
-)
+from tests.conformance.scripts import ScriptedResponse, capture, document, numbered, sent, stream
 from tests.support.agent_api_examples import REQUEST, SEQUENCE, USE_CASE
 from tests.support.playbook import CAPTURES, EXAMPLES
 

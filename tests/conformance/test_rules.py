@@ -10,10 +10,7 @@ import pytest
 from playground import generated
 from playground.conformance import RULES as NLWEB_RULES
 from playground.conformance import RULESETS, Level, Verdict, ruleset
-from playground.conformance.examples import (
-    examples_of,
-    read_examples,
-)
+from playground.conformance.examples import examples_of, read_examples
 from playground.conformance.mcp import RULES as MCP_RULES
 from tests.conformance import examples
 from tests.conformance.agent_api.scripts import message, numbered, response

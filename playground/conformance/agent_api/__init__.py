@@ -7,12 +7,7 @@ the specification.
 from __future__ import annotations
 
 from playground.conformance.agent_api import completion, fields, http, streams, tools
-from playground.conformance.agent_api.transcript import (
-    VERSION,
-    AgentRule,
-    AgentTranscript,
-    read,
-)
+from playground.conformance.agent_api.transcript import VERSION, AgentRule, AgentTranscript, read
 
 #: Every rule, in the order in which a report lists them.
 RULES: tuple[AgentRule, ...] = (

@@ -6,11 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from playground.conformance.agent_api.stream_state import (
-    StreamState,
-    read_stream_state,
-    status_of,
-)
+from playground.conformance.agent_api.stream_state import StreamState, read_stream_state, status_of
 from playground.conformance.rule import Requirement, Rule, RuleIssue, Violation
 from playground.conformance.rule_input import MAX_PARTS, Location, RuleInput, resolve_prefix
 from playground.conformance.shape import MISSING, Condition, Place, RuleFactory

@@ -10,15 +10,7 @@ from __future__ import annotations
 
 import re
 
-from playground.conformance.nlweb import (
-    actions,
-    answers,
-    http,
-    metadata,
-    parts,
-    schema,
-    streams,
-)
+from playground.conformance.nlweb import actions, answers, http, metadata, parts, schema, streams
 from playground.conformance.nlweb.transcript import Transcript, read
 from playground.conformance.rule import Rule
 

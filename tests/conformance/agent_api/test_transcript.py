@@ -8,12 +8,7 @@ from typing import Any
 
 import pytest
 
-from playground.conformance import (
-    Level,
-    Verdict,
-    ruleset,
-    run_rules,
-)
+from playground.conformance import Level, Verdict, ruleset, run_rules
 from playground.conformance.agent_api import RULES, transcript
 from playground.conformance.runner import MAX_LISTED
 from playground.protocols.frames import FrameKind

@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from tests.conformance.case import Case, at, case
-from tests.conformance.scripts import (
-    COMPLETE,
-    ITEM,
-    START,
-    event,
-    meta,
-    result,
-    stream,
-)
+from tests.conformance.scripts import COMPLETE, ITEM, START, event, meta, result, stream
 
 STREAM = stream(START, result(0), result(1), COMPLETE)
 ERROR = event("error", {**meta("failure"), "error": {"code": "TIMEOUT", "message": "m"}})

@@ -18,14 +18,7 @@ from tests.qa.judge.from_specification.grammar import (
     turned,
     vary,
 )
-from tests.qa.judge.from_specification.replies import (
-    CALL,
-    JSON,
-    OUTPUT,
-    refused,
-    sequence,
-    whole,
-)
+from tests.qa.judge.from_specification.replies import CALL, JSON, OUTPUT, refused, sequence, whole
 from tests.qa.judge.mutants import (
     Level,
     Mutant,
