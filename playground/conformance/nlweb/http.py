@@ -111,12 +111,8 @@ def _second_heads(t: Transcript) -> Iterator[Place]:
             yield frame.seq, "", None
 
 
-def _media_type(t: Transcript) -> str:
-    return t.headers.get("content-type", "").partition(";")[0].strip().lower()
-
-
 def http_content_type(t: Transcript) -> Iterator[RuleIssue]:
-    actual = _media_type(t)
+    actual = t.response.media_type
     wanted = "text/event-stream" if t.streamed else "application/json"
     json_like = not t.streamed and actual.startswith("application/") and actual.endswith("+json")
     if actual != wanted and not json_like:

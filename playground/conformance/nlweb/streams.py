@@ -241,8 +241,7 @@ def streaming_honoured(t: Transcript) -> Iterator[RuleIssue]:
 def _is_acceptable(t: Transcript) -> bool:
     """Return whether the request accepts the media type of the response."""
     accepted = t.request_headers.get("accept", "*/*").lower()
-    actual = t.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return "*" in accepted or actual in accepted
+    return "*" in accepted or t.response.media_type in accepted
 
 
 # The order of results: section 6.1
