@@ -77,7 +77,12 @@ def test_facts(rule: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "prefix"), [(("nlweb", "mcp"), "mcp."), (("agent-api", "http"), "agent-api.")]
+    ("key", "prefix"),
+    [
+        (("nlweb", "mcp"), "mcp."),
+        (("agent-api", "http"), "agent-api."),
+        (("chat-completions", "http"), "chat-completions."),
+    ],
 )
 def test_a_binding_names_its_own_rules(key: tuple[str, str], prefix: str) -> None:
     shared = {rule.id for rule in NLWEB_RULES} | ON_TEXT
