@@ -261,7 +261,8 @@ class ChatCompletionsReader:
             return
         choice.is_finished = True
         raw = dict(choice.members)
-        status = "incomplete" if raw.get("finish_reason") in _CUT_OFF else "completed"
+        is_cut_off = lenient.text(raw.get("finish_reason")) in _CUT_OFF
+        status = "incomplete" if is_cut_off else "completed"
         if not choice.calls:
             choice.ref = choice.ref or self._begin(found, seq, choice)
         for ref in filter(None, (choice.reasoning, choice.ref)):

@@ -39,7 +39,7 @@ def chunk(delta: Any, reason: Any = None, index: int = 0) -> dict[str, Any]:
     return {"id": "r", "object": kind, "created": 1, "model": "m", "choices": [choice]}
 
 
-def whole(message: Any, reason: str = "stop", **more: Any) -> bytes:
+def whole(message: Any, reason: Any = "stop", **more: Any) -> bytes:
     choice = {"index": 0, "message": message, "finish_reason": reason}
     known = {"id": "r", "object": "chat.completion", "created": 1, "model": "m"}
     return reply(json.dumps({**known, "choices": [choice], **more}).encode())
@@ -86,6 +86,9 @@ RESPONSES: dict[str, tuple[bytes, list[dict[str, Any]], tuple[str, int], set[str
     "a call in pieces": (
         stream(ROLE, *(chunk({"tool_calls": [each]}) for each in PIECES), chunk({}, "tool_calls")),
         [{"content": None, "tool_calls": [CALL]}], ("elicitation", 0), set()),
+    "a reason that is no text": (
+        whole(model("Hi"), {"type": "stop"}), [{"content": "Hi"}], ("answer", 0),
+        {"stream-honoured", "finish-reason"}),
     "a refusal": (
         stream(ROLE, chunk({"refusal": "I "}), chunk({"refusal": "refuse."}), STOP),
         [{"content": None, "refusal": "I refuse."}], ("answer", 0), set()),
