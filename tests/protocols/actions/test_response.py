@@ -6,7 +6,7 @@ import pytest
 
 from playground.protocols import registry
 from playground.protocols.actions.extract import MAX_ACTIONS, MAX_TEXT, Action, actions_of
-from playground.protocols.events import Failure, Note, Outcome, Result, Text, Unknown
+from playground.protocols.events import Event, Failure, Note, Outcome, Result, Text, Unknown
 from playground.protocols.exchange import Target
 from playground.protocols.frames import FrameKind
 from tests.support.playbook import SSE, Playbook, event
@@ -31,21 +31,39 @@ def test_nothing_has_been_answered_before_anything_came() -> None:
     assert play().head(200).exchange.outcome is Outcome.NONE
 
 
-@pytest.mark.parametrize(
-    ("body", "item"),
-    [
-        (b'{"ok": true}', {"ok": True}),
-        (b"[1, 2]", [1, 2]),
-        (b'\xef\xbb\xbf"done"', "done"),
-        (b"null", None),
-        (b'{"_meta": {}, "results": []}', {"_meta": {}, "results": []}),
-    ],
-)
-@pytest.mark.parametrize("media_type", ["application/json", "text/plain"])
-def test_json_is_a_result(body: bytes, item: Any, media_type: str) -> None:
-    played = reply(201, body, media_type)
-    assert played.events == [Result(3, item)]
-    assert played.exchange.outcome is Outcome.ANSWER
+HTML = "<b>Grüße</b> {"
+
+#: Responses of one body, what is read of it, and whether that is an answer.
+BODIES: list[tuple[int, bytes, str, Event]] = [
+    # JSON is a result, whatever it is labelled as.
+    *((201, body, media_type, Result(3, item))
+      for media_type in ("application/json", "text/plain")
+      for body, item in (
+          (b'{"ok": true}', {"ok": True}),
+          (b"[1, 2]", [1, 2]),
+          (b'\xef\xbb\xbf"done"', "done"),
+          (b"null", None),
+          (b'{"_meta": {}, "results": []}', {"_meta": {}, "results": []}))),
+    # Anything else is text and no problem.
+    *((200, HTML.encode(), media_type, Text(3, HTML, kind=kind, raw=HTML))
+      for media_type, kind in (
+          ("text/html; charset=utf-8", "text/html"), ("TEXT/CSV", "text/csv"), ("", "text"),
+          ("summary", "text"), ("application/json", "application/json"))),
+    *((200, body, media_type, Unknown(3, name, None, f"The response body is {reason}."))
+      for body, media_type, name, reason in (
+          (b"\x89PNG\r\n\xff", "image/png", "image/png", "7 bytes of binary data"),
+          (b"\xff", "", "body", "1 bytes of binary data"))),
+    (204, b"", "application/json", Note(2, "empty", {"status": 204})),
+    (200, b" \r\n", "application/json", Note(3, "empty", {"status": 200})),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "body", "media_type", "expected"), BODIES)
+def test_bodies(status: int, body: bytes, media_type: str, expected: Event) -> None:
+    played = reply(status, body, media_type)
+    assert played.events == [expected]
+    is_answer = not isinstance(expected, Unknown)
+    assert played.exchange.outcome is Outcome.ANSWER or not is_answer
     assert (played.exchange.problem, played.exchange.session_context) == (None, None)
 
 
@@ -53,69 +71,30 @@ def test_a_body_in_pieces_is_one() -> None:
     assert play().head().body(b'{"a"', b": 1}").end().events == [Result(4, {"a": 1})]
 
 
-@pytest.mark.parametrize(
-    ("media_type", "kind"),
-    [
-        ("text/html; charset=utf-8", "text/html"),
-        ("TEXT/CSV", "text/csv"),
-        ("", "text"),
-        ("summary", "text"),
-        ("application/json", "application/json"),
-    ],
-)
-def test_anything_else_is_text_and_no_problem(media_type: str, kind: str) -> None:
-    played = reply(200, "<b>Grüße</b> {".encode(), media_type)
-    assert played.events == [Text(3, "<b>Grüße</b> {", kind=kind, raw="<b>Grüße</b> {")]
-    assert played.exchange.outcome is Outcome.ANSWER
-    assert played.exchange.problem is None
+#: Blocks of a stream, and what is read of them.
+STREAMS: list[tuple[list[bytes], list[Event]]] = [
+    ([], [Note(0, "empty", {"status": 200})]),
+    ([b": beat\n\n"], []),
+    # A comment at its end.
+    ([b": bye"], []),
+    (
+        [
+            event({"a": 1}), event("hello", "progress"), b"event: ping\n\n", b"id: 1\n\n",
+            event("[DONE]"), b"data: the en", b"d\n",
+        ],
+        [
+            Result(0, {"a": 1}), Text(0, "hello", raw="hello"), Note(0, "ping"),
+            Text(0, "[DONE]", raw="[DONE]"), Text(0, "the end", raw="the end"),
+        ],
+    ),
+]  # fmt: skip
 
 
-def test_bytes_that_are_no_text_are_described() -> None:
-    played = reply(200, b"\x89PNG\r\n\xff", "image/png")
-    reason = "The response body is 7 bytes of binary data."
-    assert played.events == [Unknown(3, "image/png", None, reason)]
-    assert played.exchange.problem is None
-    assert reply(200, b"\xff", "").events[0] == Unknown(
-        3, "body", None, "The response body is 1 bytes of binary data."
-    )
-
-
-@pytest.mark.parametrize(("status", "body"), [(204, b""), (200, b" \r\n")])
-def test_an_empty_reply_is_an_answer(status: int, body: bytes) -> None:
-    played = reply(status, body)
-    assert [type(found) for found in played.events] == [Note]
-    assert played.unnumbered() == [Note(0, "empty", {"status": status})]
-    assert played.exchange.outcome is Outcome.ANSWER
-    assert played.exchange.problem is None
-
-
-def test_a_stream_that_says_nothing_is_empty() -> None:
-    assert play().head(200, SSE).end().unnumbered() == [Note(0, "empty", {"status": 200})]
-    beat = play().head(200, SSE).stream([b": beat\n\n"]).end()
-    assert (beat.events, beat.exchange.outcome, beat.exchange.problem) == (
-        [], Outcome.ANSWER, None,
-    )  # fmt: skip
-
-
-def test_a_stream_of_results_and_text() -> None:
-    chunks = [
-        event({"a": 1}), event("hello", "progress"), b"event: ping\n\n", b"id: 1\n\n",
-        event("[DONE]"), b"data: the en", b"d\n",
-    ]  # fmt: skip
+@pytest.mark.parametrize(("chunks", "expected"), STREAMS)
+def test_streams(chunks: list[bytes], expected: list[Event]) -> None:
     played = play().head(200, SSE).stream(chunks).end()
-    assert played.unnumbered() == [
-        Result(0, {"a": 1}),
-        Text(0, "hello", raw="hello"),
-        Note(0, "ping"),
-        Text(0, "[DONE]", raw="[DONE]"),
-        Text(0, "the end", raw="the end"),
-    ]
-    assert played.exchange.outcome is Outcome.ANSWER
-    assert played.exchange.problem is None
-
-
-def test_a_comment_at_the_end_of_a_stream_says_nothing() -> None:
-    assert play().head(200, SSE).frame(FrameKind.TAIL, b": bye").end().events == []
+    assert played.unnumbered() == expected
+    assert (played.exchange.outcome, played.exchange.problem) == (Outcome.ANSWER, None)
 
 
 @pytest.mark.parametrize("status", [301, 303, 307])
@@ -131,78 +110,63 @@ def test_a_redirect_is_shown_and_not_followed(status: int, body: bytes) -> None:
     assert played.exchange.next_call() is None
 
 
-@pytest.mark.parametrize(
-    ("payload", "message"),
-    [
-        (b'{"message": "No eggs left."}', "No eggs left."),
-        (b'{"detail": "No such cart"}', "No such cart"),
-        (b'{"error": "gone"}', "gone"),
-        (b'{"error": {"code": 5, "message": "Bad cart"}}', "Bad cart"),
-        (b'"no"', "no"),
-        (b'{"error": true}', "The server returned HTTP 404 (Not Found)."),
-        (b'{"message": " "}', "The server returned HTTP 404 (Not Found)."),
-        (b"[]", "The server returned HTTP 404 (Not Found)."),
-        (b'{"title": "Bad", "status": 404, "detail": "No eggs left."}', "No eggs left."),
-        (b'{"detail": [{"loc": ["body", "n"], "msg": "No.", "type": "x"}]}', "body.n: No."),
-    ],
-)
-def test_a_failure_with_json(payload: bytes, message: str) -> None:
-    played = reply(404, payload)
-    (failure,) = played.events
-    assert isinstance(failure, Failure)
-    assert (failure.code, failure.message) == ("HTTP 404", message)
-    assert failure.details is not None
-    assert failure.raw == failure.details
-    assert played.exchange.outcome is Outcome.FAILURE
-    assert played.exchange.problem is None
+NOT_FOUND = "The server returned HTTP 404 (Not Found)."
+
+#: Error statuses with a body, and the message; whether its JSON is the details.
+FAILURES: list[tuple[int, bytes, str, bool]] = [
+    *((404, payload, message, True)
+      for payload, message in (
+          (b'{"message": "No eggs left."}', "No eggs left."),
+          (b'{"detail": "No such cart"}', "No such cart"),
+          (b'{"error": "gone"}', "gone"),
+          (b'{"error": {"code": 5, "message": "Bad cart"}}', "Bad cart"),
+          (b'"no"', "no"),
+          (b'{"error": true}', NOT_FOUND), (b'{"message": " "}', NOT_FOUND), (b"[]", NOT_FOUND),
+          (b'{"title": "Bad", "status": 404, "detail": "No eggs left."}', "No eggs left."),
+          (b'{"detail": [{"loc": ["body", "n"], "msg": "No.", "type": "x"}]}', "body.n: No."))),
+    (500, b"", "The server returned HTTP 500 (Internal Server Error).", False),
+    (599, b"", "The server returned HTTP 599.", False),
+    (502, b"<html>", "The server returned HTTP 502 (Bad Gateway). "
+                     "The response body is an HTML page, not JSON.", False),
+    (403, b"no", "no", False),
+    (403, b"\xff", "The server returned HTTP 403 (Forbidden). "
+                   "The response body is text, not JSON, and not valid UTF-8.", False),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "message"),
-    [
-        (500, b"", "The server returned HTTP 500 (Internal Server Error)."),
-        (599, b"", "The server returned HTTP 599."),
-        (502, b"<html>", "HTTP 502 (Bad Gateway). The response body is an HTML page, not JSON."),
-        (403, b"no", "no"),
-        (403, b"\xff", "The response body is text, not JSON, and not valid UTF-8."),
-    ],
-)
-def test_a_failure_without_json(status: int, body: bytes, message: str) -> None:
+@pytest.mark.parametrize(("status", "body", "message", "has_details"), FAILURES)
+def test_failures(status: int, body: bytes, message: str, has_details: bool) -> None:
     played = reply(status, body, "text/html")
     (failure,) = played.events
     assert isinstance(failure, Failure)
-    assert failure.code == f"HTTP {status}"
-    assert failure.message.endswith(message)
-    assert failure.details is None
-    assert played.exchange.outcome is Outcome.FAILURE
-    assert played.exchange.problem is None
+    assert (failure.code, failure.message) == (f"HTTP {status}", message)
+    assert (failure.details is not None) == has_details
+    assert failure.raw == failure.details or not has_details
+    assert (played.exchange.outcome, played.exchange.problem) == (Outcome.FAILURE, None)
 
 
-def test_an_error_event_is_a_failure() -> None:
-    played = play().head(200, SSE).stream([event("The cart is closed.", "error")]).end()
-    assert [each.message for each in played.events if isinstance(each, Failure)] == [
-        "The cart is closed."
-    ]
-    assert played.exchange.outcome is Outcome.FAILURE
+def test_failures_of_a_stream() -> None:
+    """An event, and a status."""
+    named = play().head(200, SSE).stream([event("The cart is closed.", "error")]).end()
+    assert [each.message for each in named.of(Failure)] == ["The cart is closed."]
+    late = play().head(429, SSE).stream([event({"wait": 5})]).end()
+    assert [type(found) for found in late.events] == [Result, Failure]
+    assert named.exchange.outcome is late.exchange.outcome is Outcome.FAILURE
 
 
-def test_a_failure_that_is_streamed() -> None:
-    played = play().head(429, SSE).stream([event({"wait": 5})]).end()
-    assert [type(found) for found in played.events] == [Result, Failure]
-    assert played.exchange.outcome is Outcome.FAILURE
-
-
-def test_a_transfer_that_broke() -> None:
-    whole = play().head(200).body(b'{"a": 1}').frame(FrameKind.ERROR, b"{}")
-    assert whole.events == [Result(3, {"a": 1})]
-    assert whole.exchange.outcome is Outcome.ANSWER
-    half = play().head(200).body(b'{"a": ').frame(FrameKind.ERROR, b"{}")
-    assert (half.events, half.exchange.outcome) == ([], Outcome.NONE)
-    failed = play().head(503).body(b'{"a": ').frame(FrameKind.ERROR, b"{}")
-    assert [type(found) for found in failed.events] == [Failure]
-    assert failed.exchange.outcome is Outcome.FAILURE
-    said = play().head(503).body(b'{"error": "x"}').frame(FrameKind.ERROR, b"{}")
-    assert [type(found) for found in said.events] == [Failure]
+@pytest.mark.parametrize(
+    ("status", "body", "kinds", "outcome"),
+    [
+        (200, b'{"a": 1}', [Result], Outcome.ANSWER),
+        (200, b'{"a": ', [], Outcome.NONE),
+        (503, b'{"a": ', [Failure], Outcome.FAILURE),
+        (503, b'{"error": "x"}', [Failure], Outcome.FAILURE),
+    ],
+)
+def test_a_transfer_that_broke(status: int, body: bytes, kinds: list[Any], outcome: Any) -> None:
+    played = play().head(status).body(body).frame(FrameKind.ERROR, b"{}")
+    assert [type(found) for found in played.events] == kinds
+    assert played.exchange.outcome is outcome
 
 
 @pytest.mark.parametrize("status", [200, 500])
