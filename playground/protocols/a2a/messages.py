@@ -90,11 +90,13 @@ class OutgoingMessage:
     agent_url: str
     #: The URL that the user has seen and agreed to.
     url: str
+    #: One of A2A (of any version), a text, or any other JSON value, which is sent as data.
     message: Any
     message_id: str
     skill: str = ""
     #: Headers of the user, for the agreed URL only.
     headers: tuple[tuple[str, str], ...] = ()
+    #: Continues a task: its `taskId` and `contextId` and, as `answer`, what replaces `message`.
     resume: Mapping[str, Any] | None = None
 
 
@@ -102,14 +104,7 @@ class OutgoingMessage:
 
 
 def send_call(outgoing: OutgoingMessage, version: A2AVersion, *, streaming: bool) -> HttpCall:
-    body = send_message(
-        version,
-        outgoing.message,
-        skill=outgoing.skill,
-        message_id=outgoing.message_id,
-        streaming=streaming,
-        resume=outgoing.resume,
-    )
+    body = send_message(outgoing, version, streaming=streaming)
     return post_rpc(outgoing, version, body, streaming=streaming)
 
 
@@ -133,28 +128,20 @@ def post_rpc(
 
 
 def send_message(
-    version: A2AVersion,
-    message: Any,
-    *,
-    skill: str = "",
-    message_id: str,
-    streaming: bool = False,
-    resume: Mapping[str, Any] | None = None,
+    outgoing: OutgoingMessage, version: A2AVersion, *, streaming: bool = False
 ) -> dict[str, Any]:
     """Return the JSON-RPC request that sends a message.
 
-    `message` is one of A2A (of any version), a text, or any other JSON value, which is sent as
-    data. A2A has no member for the skill; the metadata of the request name it. `resume` continues
-    a task: its `taskId` and `contextId` and, as `answer`, the message that replaces `message`.
+    A2A has no member for the skill; the metadata of the request name it.
     """
-    resume = resume or {}
-    own = resume.get("answer") if resume else message
-    envelope = {**version.envelope, "messageId": message_id, "role": version.role}
+    resume = outgoing.resume or {}
+    own = resume.get("answer") if resume else outgoing.message
+    envelope = {**version.envelope, "messageId": outgoing.message_id, "role": version.role}
     body = {**envelope, **_members(own), "role": version.role, "parts": list(_parts(version, own))}
     body.update((name, resume[name]) for name in ("taskId", "contextId") if resume.get(name))
     params: dict[str, Any] = {"message": body}
-    if skill:
-        params["metadata"] = {"skill": skill}
+    if outgoing.skill:
+        params["metadata"] = {"skill": outgoing.skill}
     return jsonrpc.request(
         FIRST_ID, version.stream_method if streaming else version.send_method, params
     )

@@ -8,7 +8,7 @@ import pytest
 
 from playground.protocols.a2a import exchange as module
 from playground.protocols.a2a import messages
-from playground.protocols.a2a.messages import VERSIONS
+from playground.protocols.a2a.messages import VERSIONS, OutgoingMessage
 from playground.protocols.events import (
     Completed,
     Content,
@@ -718,7 +718,8 @@ OLD, NEW = VERSIONS["0.3"], VERSIONS["1.0"]
 
 
 def sent(version: Any, message: Any, **options: Any) -> Any:
-    return messages.send_message(version, message, message_id="m", **options)["params"]["message"]
+    outgoing = OutgoingMessage(AGENT, AGENT, message, "m", **options)
+    return messages.send_message(outgoing, version)["params"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -734,8 +735,8 @@ def test_what_real_clients_send(name: str, version: Any, text: str) -> None:
     request = (CAPTURES / "a2a" / f"{name}.req.txt").read_text()
     recorded = json.loads(request[request.index('{"jsonrpc"') :])
     own_id = recorded["params"]["message"]["messageId"]
-    made = messages.send_message(version, text, message_id=own_id, streaming="stream" in name)
-    assert made == recorded
+    outgoing = OutgoingMessage(AGENT, AGENT, text, own_id)
+    assert messages.send_message(outgoing, version, streaming="stream" in name) == recorded
 
 
 @pytest.mark.parametrize(

@@ -330,9 +330,8 @@ class TestOtherProtocols:
         assert (made.sendable, made.errors, made.missing) == (True, (), "")
         version = read_card(card).version
         assert version
-        sent = messages.send_message(
-            version, told, skill="s", message_id="m", streaming=card is CARD_03
-        )
+        outgoing = messages.OutgoingMessage(COOK, COOK, told, "m", "s")
+        sent = messages.send_message(outgoing, version, streaming=card is CARD_03)
         assert json.loads(made.body) == sent
 
     def test_a_card_that_leads_elsewhere_is_planned_with_its_address(self) -> None:
