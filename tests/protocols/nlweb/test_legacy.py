@@ -42,11 +42,6 @@ def ask(document: dict[str, Any], url: str = "http://agent.example.com", **more:
     return call
 
 
-def warned(document: dict[str, Any]) -> list[tuple[str, str]]:
-    problems = registry.validate_request(target("legacy"), document)
-    return [(problem.pointer, problem.level) for problem in problems]
-
-
 @pytest.mark.parametrize(
     ("document", "expected"),
     [
@@ -88,6 +83,10 @@ class TestCall:
         assert dict(call.headers)["Accept"] == "text/event-stream"
         assert "Content-Type" not in dict(call.headers)
 
+    def test_a_new_request(self) -> None:
+        document = registry.new_request("nlweb", "legacy", "eggs")
+        assert ask(document).url == "http://agent.example.com/ask?query=eggs"
+
     def test_a_document_is_asked_for_by_post(self) -> None:
         call = ask({})
         assert (call.method, call.url) == ("POST", "http://agent.example.com/ask")
@@ -117,48 +116,36 @@ class TestCall:
             assert legacy.legacy_call(target("legacy"), document, streaming=streaming).url
 
 
-class TestCheck:
-    def test_a_new_request_has_nothing_against_it(self) -> None:
-        document = registry.of("nlweb").new_request("legacy", "eggs")
-        assert registry.validate_request(target("legacy"), document) == []
-        assert ask(document).url == "http://agent.example.com/ask?query=eggs"
+#: Documents, and what is said against them.
+WARNED: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "a new request": (registry.of("nlweb").new_request("legacy", "eggs"), []),
+    "what does not travel": (
+        {"query": {"text": "eggs", "site": "a", "price": 3},
+         "context": {"@type": "ConversationalContext", "prev": ["a"], "memory": "m"},
+         "prefer": {"streaming": True, "mode": "list", "accept-language": "de"},
+         "meta": {"version": "legacy", "query_id": "1", "session_context": {}, "a/b~c": 1}},
+        ["/query/price", "/context/memory", "/prefer/accept-language", "/meta/session_context",
+         "/meta/a~1b~0c"]),
+    "another type": (
+        {"query": {"text": "eggs"}, "context": {"@type": "UserDiet", "prev": [1]},
+         "prefer": {"generate_mode": 1, "response_format": 1},
+         "meta": {"query_id": 1, "api_version": "legacy"}},
+        ["/context/prev/0", "/prefer/generate_mode", "/prefer/response_format",
+         "/meta/query_id"]),
+    "another version": (registry.of("nlweb").new_request("0.55", "eggs"), ["/meta/version"]),
+    "a promise": ({"promise_token": "t", "action": "checkin"}, [""]),
+}  # fmt: skip
 
-    def test_what_does_not_travel_is_said(self) -> None:
-        document = {
-            "query": {"text": "eggs", "site": "a", "price": 3},
-            "context": {"@type": "ConversationalContext", "prev": ["a"], "memory": "m"},
-            "prefer": {"streaming": True, "mode": "list", "accept-language": "de"},
-            "meta": {"version": "legacy", "query_id": "1", "session_context": {}, "a/b~c": 1},
-        }
-        assert warned(document) == [
-            ("/query/price", "warning"),
-            ("/context/memory", "warning"),
-            ("/prefer/accept-language", "warning"),
-            ("/meta/session_context", "warning"),
-            ("/meta/a~1b~0c", "warning"),
-        ]
 
-    def test_what_every_version_needs_is_still_needed(self) -> None:
-        assert warned({"query": {"text": ""}}) == [("/query/text", "error")]
-        assert warned({"promise_token": "t", "action": "checkin"}) == [("", "warning")]
+@pytest.mark.parametrize(("document", "pointers"), WARNED.values(), ids=WARNED)
+def test_warnings(document: dict[str, Any], pointers: list[str]) -> None:
+    problems = registry.validate_request(target("legacy"), document)
+    assert [(each.pointer, each.level) for each in problems] == [(p, "warning") for p in pointers]
 
-    def test_what_is_sent_has_a_type(self) -> None:
-        document = {
-            "query": {"text": "eggs"},
-            "context": {"@type": "UserDiet", "prev": [1]},
-            "prefer": {"generate_mode": 1, "response_format": 1},
-            "meta": {"query_id": 1, "api_version": "legacy"},
-        }
-        assert warned(document) == [
-            ("/context/prev/0", "warning"),
-            ("/prefer/generate_mode", "warning"),
-            ("/prefer/response_format", "warning"),
-            ("/meta/query_id", "warning"),
-        ]
 
-    def test_of_a_document_for_another_version(self) -> None:
-        document = registry.of("nlweb").new_request("0.55", "eggs")
-        assert warned(document) == [("/meta/version", "warning")]
+def test_what_every_version_needs_is_still_needed() -> None:
+    (problem,) = registry.validate_request(target("legacy"), {"query": {"text": ""}})
+    assert (problem.pointer, problem.level) == ("/query/text", "error")
 
 
 class TestReading:

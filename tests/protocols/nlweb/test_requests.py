@@ -168,48 +168,48 @@ def follow(request: Any, **given_: Any) -> dict[str, Any]:
     return registry.of("nlweb").follow_up_document(request, **given)
 
 
-def test_the_next_request_of_a_conversation() -> None:
-    assert follow(REQUEST, prev=["eggs"], session_context={"id": "new"}, text="and ham") == {
-        "query": {"text": "and ham", "site": "meals.example.com"},
-        "context": {"@type": "ConversationalContext", "prev": ["eggs"], "text": "no nuts"},
-        "prefer": {"streaming": True, "mode": "list"},
-        "meta": {"version": "0.55", "user": "ada", "session_context": {"id": "new"}},
-    }
+SITE = "meals.example.com"
+CONVERSATION = {"@type": "ConversationalContext"}
+CHECKIN = {"promise_token": "t", "action": "checkin", "meta": {"version": "0.55"}}
+
+#: Requests, what is given for the next one, and that.
+FOLLOWED: list[tuple[Any, dict[str, Any], dict[str, Any]]] = [
+    (REQUEST, {"prev": ["eggs"], "session_context": {"id": "new"}, "text": "and ham"},
+     {"query": {"text": "and ham", "site": SITE},
+      "context": {**CONVERSATION, "prev": ["eggs"], "text": "no nuts"},
+      "prefer": {"streaming": True, "mode": "list"},
+      "meta": {"version": "0.55", "user": "ada", "session_context": {"id": "new"}}}),
+    # What there is not to take along is taken out.
+    (REQUEST, {"text": "ham"},
+     {"query": {"text": "ham", "site": SITE}, "context": {**CONVERSATION, "text": "no nuts"},
+      "prefer": {"streaming": True, "mode": "list"}, "meta": {"version": "0.55", "user": "ada"}}),
+    ({"query": {"text": "a"}}, {"text": "b"}, {"query": {"text": "b"}}),
+    ({"meta": {}, "query": {"text": "a"}}, {}, {"query": {"text": ""}, "meta": {}}),
+    ({}, {"session_context": {}}, {"query": {"text": ""}, "meta": {"session_context": {}}}),
+    # Previous queries, by the type of the context.
+    *(({"context": context}, {"prev": ["eggs"]}, {"query": {"text": ""}, "context": expected})
+      for context, expected in (
+          (None, {**CONVERSATION, "prev": ["eggs"]}),
+          ("words", {**CONVERSATION, "prev": ["eggs"]}),
+          ({"memory": "m"}, {"memory": "m", "prev": ["eggs"]}),
+          ({"@type": "UserDiet", "prev": 1}, {"@type": "UserDiet", "prev": 1}),
+          ({"@type": ["a"]}, {"@type": ["a"]}),
+          ({"@type": None}, {"@type": None, "prev": ["eggs"]}))),
+    *(({"context": context}, {}, {"query": {"text": ""}, "context": context})
+      for context in ("words", [1], {"@type": "UserDiet"})),
+    # After a promise comes a query again; `action` is part of a promise only.
+    (CHECKIN, {"text": "ham"}, {"query": {"text": "ham"}, "meta": {"version": "0.55"}}),
+    ({"query": {}, "action": "x"}, {"text": "a"}, {"query": {"text": "a"}, "action": "x"}),
+]  # fmt: skip
 
 
-def test_the_next_request_begins_with_the_query() -> None:
-    assert next(iter(follow({"meta": {}, "query": {"text": "a"}}))) == "query"
-
-
-def test_what_there_is_not_to_take_along_is_taken_out() -> None:
-    made = follow(REQUEST, text="ham")
-    assert made["context"] == {"@type": "ConversationalContext", "text": "no nuts"}
-    assert made["meta"] == {"version": "0.55", "user": "ada"}
-    assert follow({"query": {"text": "a"}}, text="b") == {"query": {"text": "b"}}
-
-
-def test_a_session_context_may_be_empty() -> None:
-    assert follow({}, session_context={})["meta"] == {"session_context": {}}
-
-
-@pytest.mark.parametrize(
-    ("context", "expected"),
-    [
-        (None, {"@type": "ConversationalContext", "prev": ["eggs"]}),
-        ("words", {"@type": "ConversationalContext", "prev": ["eggs"]}),
-        ({"memory": "m"}, {"memory": "m", "prev": ["eggs"]}),
-        ({"@type": "UserDiet", "prev": 1}, {"@type": "UserDiet", "prev": 1}),
-        ({"@type": ["a"]}, {"@type": ["a"]}),
-        ({"@type": None}, {"@type": None, "prev": ["eggs"]}),
-    ],
-)
-def test_previous_queries_by_kind_of_context(context: Any, expected: Any) -> None:
-    assert follow({"context": context}, prev=["eggs"])["context"] == expected
-
-
-@pytest.mark.parametrize("context", ["words", [1], {"@type": "UserDiet"}])
-def test_a_context_without_queries_to_add_is_left_alone(context: Any) -> None:
-    assert follow({"context": context})["context"] == context
+@pytest.mark.parametrize(("request_", "given_", "expected"), FOLLOWED, ids=range(len(FOLLOWED)))
+def test_the_next_request(request_: Any, given_: dict[str, Any], expected: dict[str, Any]) -> None:
+    made = follow(request_, **given_)
+    assert made == expected
+    assert next(iter(made)) == "query"
+    if request_ is CHECKIN:
+        assert registry.validate_request(target(), made) == []
 
 
 def test_previous_queries_are_listed_once_in_a_row_and_not_for_ever() -> None:
@@ -217,17 +217,6 @@ def test_previous_queries_are_listed_once_in_a_row_and_not_for_ever() -> None:
     assert follow({}, prev=given)["context"]["prev"] == ["a", "b", "a"]
     many = [str(number) for number in range(70)]
     assert follow({}, prev=many)["context"]["prev"] == many[20:]
-
-
-def test_after_a_promise_comes_a_query_again() -> None:
-    request = {"promise_token": "t", "action": "checkin", "meta": {"version": "0.55"}}
-    made = follow(request, text="ham")
-    assert made == {"query": {"text": "ham"}, "meta": {"version": "0.55"}}
-    assert registry.validate_request(target(), made) == []
-
-
-def test_an_attribute_named_action_is_only_part_of_a_promise() -> None:
-    assert follow({"query": {}, "action": "x"}, text="a") == {"query": {"text": "a"}, "action": "x"}
 
 
 @pytest.mark.parametrize(
