@@ -143,36 +143,43 @@ class TestParameters:
         assert planned(raw).body == b'{"a": 1}'
 
 
-class TestMethods:
-    @pytest.mark.parametrize("method", [None, "", "  ", 5, ["GET"]])
-    @pytest.mark.parametrize(
-        ("params", "expected"), [({"a": 1}, "POST"), ("text", "POST"), ({}, "GET"), (None, "GET")]
-    )
-    def test_a_missing_one_is_inferred(self, method: Any, params: Any, expected: str) -> None:
-        made = planned(http(method=method, params=params))
-        assert (made.method, made.inferred) == (expected, {"method"})
-        assert made.sendable
+ANOTHER, ELSEWHERE = "https://b.example.com/do", "http://agent.example.com"
+
+#: Attributes of an action, the URL of its agent, and the URL and method that are called; what of
+#: them the agent did not give.
+CALLED: list[tuple[dict[str, Any], str, str, str, set[str]]] = [
+    *(({"method": method, "params": params}, AGENT, "https://api.example.com/do", expected,
+       {"method"})
+      for method in (None, "", "  ", 5, ["GET"])
+      for params, expected in (({"a": 1}, "POST"), ("text", "POST"), ({}, "GET"), (None, "GET"))),
+    # A relative endpoint is meant from where the agent was asked.
+    *(({"endpoint": endpoint}, agent, url, "POST", {"url"})
+      for endpoint, agent, url in (
+          ("/cart", AGENT, f"{ELSEWHERE}/cart"),
+          ("cart", AGENT, f"{AGENT}/cart"),
+          ("cart", f"{AGENT}/ask", f"{AGENT}/cart"),
+          ("../cart?x=1", f"{AGENT}/", f"{ELSEWHERE}/cart?x=1"),
+          ("?x=1", AGENT, f"{AGENT}/ask?x=1"),
+          ("//other.example.com/cart", AGENT, "http://other.example.com/cart"))),
+    # 0.54 section 4.1.1: an action details its URL, which replaces a missing endpoint.
+    ({"endpoint": None, "url": ANOTHER}, ELSEWHERE, ANOTHER, "POST", set()),
+    ({"endpoint": None, "url": "do"}, ELSEWHERE, f"{ELSEWHERE}/do", "POST", {"url"}),
+    ({"endpoint": "/cart", "url": ANOTHER}, ELSEWHERE, f"{ELSEWHERE}/cart", "POST", {"url"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("attributes", "agent", "url", "method", "inferred"), CALLED, ids=range(len(CALLED))
+)
+def test_what_is_called(
+    attributes: dict[str, Any], agent: str, url: str, method: str, inferred: set[str]
+) -> None:
+    made = planned(http(**attributes), agent)
+    assert (made.url, made.method, made.inferred) == (url, method, inferred)
+    assert (made.errors, made.sendable) == ((), True)
 
 
 class TestEndpoints:
-    @pytest.mark.parametrize(
-        ("endpoint", "agent", "url"),
-        [
-            ("/cart", AGENT, "http://agent.example.com/cart"),
-            ("cart", AGENT, "http://agent.example.com/demo/cart"),
-            ("cart", f"{AGENT}/ask", "http://agent.example.com/demo/cart"),
-            ("../cart?x=1", f"{AGENT}/", "http://agent.example.com/cart?x=1"),
-            ("?x=1", AGENT, "http://agent.example.com/demo/ask?x=1"),
-            ("//other.example.com/cart", AGENT, "http://other.example.com/cart"),
-        ],
-    )
-    def test_a_relative_one_is_meant_from_where_the_agent_was_asked(
-        self, endpoint: str, agent: str, url: str
-    ) -> None:
-        made = planned(http(endpoint=endpoint), agent)
-        assert (made.url, made.inferred) == (url, {"url"})
-        assert made.sendable
-
     @pytest.mark.parametrize(
         ("endpoint", "origin"),
         [
@@ -184,20 +191,6 @@ class TestEndpoints:
     def test_an_absolute_one_is_taken_as_it_is(self, endpoint: str, origin: str) -> None:
         made = planned(http(endpoint=endpoint))
         assert (made.origin, made.inferred, made.errors) == (origin, frozenset(), ())
-
-    @pytest.mark.parametrize(
-        ("attributes", "url"),
-        [
-            ({"url": "https://b.example.com/do"}, "https://b.example.com/do"),
-            ({"url": "do"}, "http://agent.example.com/do"),
-            ({"url": "https://b.example.com/do", "endpoint": "/cart"},
-             "http://agent.example.com/cart"),
-        ],
-    )  # fmt: skip
-    def test_a_url_replaces_a_missing_one(self, attributes: Any, url: str) -> None:
-        """0.54 section 4.1.1: an action details its URL."""
-        made = planned(http(**{"endpoint": None, **attributes}), "http://agent.example.com/")
-        assert (made.url, made.errors, made.sendable) == (url, (), True)
 
     @pytest.mark.parametrize(
         ("endpoint", "refusal"),
@@ -357,41 +350,28 @@ NO_OBJECT = "Parameters in a query string must be a JSON object."
 WITHOUT = {"name": "n", "description": "d", "server": 5, "skill": " "}
 
 
-@pytest.mark.parametrize(
-    ("raw", "refusals"),
-    [
-        (http(protocol="gRPC"), ["Unsupported action protocol. Supported: HTTP, MCP, A2A."]),
-        *[(http(method="GET", params=params), [NO_OBJECT]) for params in ("text", [1], 5, False)],
-        (http(method="GET /x"), ["“GET /X” is not a valid HTTP method."]),
-        (http(method="GET\r\nHost: x"), ["“GET\r\nHOST: X” is not a valid HTTP method."]),
-        *[
-            (
-                http(method=method),
-                [f"{method.upper()} applies to the connection and is not allowed for actions."],
-            )
-            for method in ("connect", "TRACE")
-        ],
-        (http(headers={"Host": "x", "cookie": "y"}), [f"Host {SET}", f"cookie {SET}"]),
-        (http(headers={"Transfer-Encoding": "chunked"}), [f"Transfer-Encoding {SET}"]),
-        (http(headers={"X": 5}), ["The value of header X is not a string."]),
-        (http(headers={"X": "a\nb"}), ["The value of X contains a control character."]),
-        (http(headers={"X Y": "a"}), ["“X Y” is not a valid header name."]),
-        (http(headers=[["X", "a"]]), ["The headers of the action are not an object."]),
-        ({**MCP, "arguments": [1]}, ["Tool arguments must be a JSON object."]),
-        (
-            {**WITHOUT, "protocol": "MCP"},
-            ["The action has no server.", "The action has no tool."],
-        ),
-        (
-            {**WITHOUT, "protocol": "A2A"},
-            ["The action has no agent_url.", "The action has no skill."],
-        ),
-        (
-            {**A2A, "agent_url": "ftp://x/"},
-            ["The endpoint must be an http or https URL, not ftp:."],
-        ),
-    ],
-)
+#: Actions, and why they cannot be sent.
+REFUSED: list[tuple[dict[str, Any], list[str]]] = [
+    (http(protocol="gRPC"), ["Unsupported action protocol. Supported: HTTP, MCP, A2A."]),
+    *((http(method="GET", params=params), [NO_OBJECT]) for params in ("text", [1], 5, False)),
+    (http(method="GET /x"), ["“GET /X” is not a valid HTTP method."]),
+    (http(method="GET\r\nHost: x"), ["“GET\r\nHOST: X” is not a valid HTTP method."]),
+    *((http(method=method), [f"{method.upper()} applies to the connection and is not allowed for "
+                             "actions."]) for method in ("connect", "TRACE")),
+    (http(headers={"Host": "x", "cookie": "y"}), [f"Host {SET}", f"cookie {SET}"]),
+    (http(headers={"Transfer-Encoding": "chunked"}), [f"Transfer-Encoding {SET}"]),
+    (http(headers={"X": 5}), ["The value of header X is not a string."]),
+    (http(headers={"X": "a\nb"}), ["The value of X contains a control character."]),
+    (http(headers={"X Y": "a"}), ["“X Y” is not a valid header name."]),
+    (http(headers=[["X", "a"]]), ["The headers of the action are not an object."]),
+    ({**MCP, "arguments": [1]}, ["Tool arguments must be a JSON object."]),
+    ({**WITHOUT, "protocol": "MCP"}, ["The action has no server.", "The action has no tool."]),
+    ({**WITHOUT, "protocol": "A2A"}, ["The action has no agent_url.", "The action has no skill."]),
+    ({**A2A, "agent_url": "ftp://x/"}, ["The endpoint must be an http or https URL, not ftp:."]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("raw", "refusals"), REFUSED, ids=range(len(REFUSED)))
 def test_what_cannot_be_sent(raw: Any, refusals: list[str]) -> None:
     made = planned(raw)
     assert (made.errors, made.sendable) == (tuple(refusals), False)
@@ -403,14 +383,13 @@ def test_what_cannot_be_sent(raw: Any, refusals: list[str]) -> None:
     [
         (MCP, ServerInfo("ftp://a.example.com/"), "must be an http or https URL, not ftp:"),
         (MCP, ServerInfo("http://me:secret@a.example.com/"), "a user name or password"),
-        *[
-            (A2A, ServerInfo(description=card), refusal)
-            for card, refusal in (
-                ({**CARD_03, "url": "file:///etc/passwd"}, "not file:"),
-                ({**CARD_03, "preferredTransport": "GRPC"}, "only unsupported interfaces"),
-                ({"skills": []}, "has no URL"),
-            )
-        ],
+        (A2A, ServerInfo(description={**CARD_03, "url": "file:///etc/passwd"}), "not file:"),
+        (
+            A2A,
+            ServerInfo(description={**CARD_03, "preferredTransport": "GRPC"}),
+            "only unsupported",
+        ),
+        (A2A, ServerInfo(description={"skills": []}), "has no URL"),
     ],
 )
 def test_servers_that_cannot_be_called(raw: Any, server_info: ServerInfo, refusal: str) -> None:
