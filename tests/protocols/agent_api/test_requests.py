@@ -218,73 +218,68 @@ def test_what_a_request_says_in_words(document: Any, text: str) -> None:
     assert registry.query_text("agent-api", document) == text
 
 
-class TestTurns:
-    before = {**REQUEST, "tools": [TOOL], "session_id": "old", "response_id": "r_1", "top_p": 0.5}
+BEFORE = {**REQUEST, "tools": [TOOL], "session_id": "old", "response_id": "r_1", "top_p": 0.5}
+APPROVAL = ToolCall(3, (2, 0), "mcpr_1", "drop", "{}", "mcp_approval_request")
 
+
+class TestTurns:
     def test_the_next_question(self) -> None:
-        document = registry.of("agent-api").follow_up_document(
-            self.before,
-            prev=[],
-            session_context={"session_id": "s", "response_id": "r_2"},
-            text="eggs?",
-        )
+        document = follow(BEFORE, {"session_id": "s", "response_id": "r_2"}, text="eggs?")
         assert document == {
             "input": [ASKED], "stream": True, "model": "gpt-4-vision", "tools": [TOOL],
             "top_p": 0.5, "session_id": "s", "response_id": "r_2",
         }  # fmt: skip
         assert problems(document) == []
 
-    def test_without_a_session(self) -> None:
-        document = follow(self.before, None, text="eggs?")
+    def test_without_a_session_and_with_other_members_of_one(self) -> None:
+        document = follow(BEFORE, None, text="eggs?")
         assert not {"session_id", "response_id"} & document.keys()
-
-    def test_other_members_of_a_session_stay_behind(self) -> None:
-        document = follow({}, {"a": 1, "session_id": "s"})
-        assert document.keys() == {"input", "session_id"}
+        assert follow({}, {"a": 1, "session_id": "s"}).keys() == {"input", "session_id"}
 
     def test_what_a_conversation_is_called(self) -> None:
         came = {"response_id": "r_2"}
-        assert registry.of("agent-api").session_context(self.before, came) == {
-            "session_id": "old",
-            "response_id": "r_2",
-        }
-        assert registry.of("agent-api").session_context(REQUEST, came) == came
-        assert registry.of("agent-api").session_context(REQUEST, None) is None
+        named = {"session_id": "old", "response_id": "r_2"}
+        for request, returned, context in (
+            (BEFORE, came, named), (REQUEST, came, came), (REQUEST, None, None),
+        ):  # fmt: skip
+            assert registry.of("agent-api").session_context(request, returned) == context
 
-    def test_the_output_of_a_function(self) -> None:
-        said = requests.output_message(CALL, "21 C")
-        document = requests.with_input(self.before, [said], {"session_id": "s"})
-        (said,) = document["input"]
-        assert said == {
-            "role": "user", "type": "function_call_output",
-            "content": [{"type": "data", "data": {"call_id": "call_1", "output": "21 C"}}],
-        }  # fmt: skip
+    @pytest.mark.parametrize(
+        ("said", "kind", "answer"),
+        [
+            (
+                requests.output_message(CALL, "21 C"),
+                "function_call_output",
+                {"call_id": "call_1", "output": "21 C"},
+            ),
+            (
+                requests.approval_message(APPROVAL, True),
+                "mcp_approval_response",
+                {"approval_request_id": "mcpr_1", "approve": True},
+            ),
+            (
+                requests.approval_message(APPROVAL, False, "Not today"),
+                "mcp_approval_response",
+                {"approval_request_id": "mcpr_1", "approve": False, "reason": "Not today"},
+            ),
+        ],
+        ids=["output", "approval", "refusal"],
+    )
+    def test_the_answer_to_a_call(self, said: Any, kind: str, answer: dict[str, Any]) -> None:
+        document = requests.with_input(BEFORE, [said], {"session_id": "s"})
+        content = [{"type": "data", "data": answer}]
+        assert document["input"] == [{"role": "user", "type": kind, "content": content}]
         assert (document["session_id"], document["tools"]) == ("s", [TOOL])
         assert problems(document) == []
 
-    def test_an_approval_and_a_refusal(self) -> None:
-        asked = ToolCall(3, (2, 0), "mcpr_1", "drop", "{}", "mcp_approval_request")
-        for approve, reason in ((True, ""), (False, "Not today")):
-            said = requests.approval_message(asked, approve, reason)
-            document = requests.with_input(self.before, [said], None)
-            (said,) = document["input"]
-            assert said["type"] == "mcp_approval_response"
-            (part,) = said["content"]
-            assert part["data"] == {
-                "approval_request_id": "mcpr_1", "approve": approve,
-                **({"reason": reason} if reason else {}),
-            }  # fmt: skip
-            assert problems(document) == []
-
     def test_several_calls_are_answered_with_one_document(self) -> None:
-        asked = ToolCall(3, (2, 0), "mcpr_1", "drop", "{}", "mcp_approval_request")
-        said = [requests.output_message(CALL, ""), requests.approval_message(asked, True)]
-        document = requests.with_input(self.before, said, {"session_id": "s"})
+        said = [requests.output_message(CALL, ""), requests.approval_message(APPROVAL, True)]
+        document = requests.with_input(BEFORE, said, {"session_id": "s"})
         assert document["input"] == said
         assert problems(document) == []
 
     def test_nothing_that_was_passed_in_changes(self) -> None:
-        kept = {**self.before, "input": [dict(ASKED)]}
+        kept = {**BEFORE, "input": [dict(ASKED)]}
         before = repr(kept)
         requests.with_input(kept, [requests.output_message(CALL, "21 C")], {"session_id": "s"})
         follow(kept, {"session_id": "s"}, text="x")
