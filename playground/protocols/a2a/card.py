@@ -239,7 +239,7 @@ def _problems(raw: Mapping[str, Any], interfaces: tuple[Interface, ...]) -> Iter
 
 
 def _text(value: Any, max_length: int = MAX_TEXT) -> str:
-    return value.strip()[:max_length] if isinstance(value, str) else ""
+    return lenient.text(value).strip()[:max_length]
 
 
 # --- discovery --------------------------------------------------------------------------------

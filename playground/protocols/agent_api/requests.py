@@ -61,11 +61,6 @@ def with_own_ids(document: Document, own_id: str, *, with_user: bool) -> dict[st
     return {**document, "session_id": own_id, **user}
 
 
-def operation(_: Document) -> str:
-    """Return "": the Agent API has one URL, that of the agent."""
-    return ""
-
-
 def wants_stream(document: Document) -> bool:
     """Return whether the request prefers a stream: true by default."""
     return document.get("stream") is not False
