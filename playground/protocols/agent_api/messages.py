@@ -245,20 +245,19 @@ class Messages:
         message = self._owner(found, seq, part)
         kind = parts.kind_of(part)
         value = parts.value_of(part, kind)
-        status = part.get("status")
+        status = lenient.text(part.get("status"))
         content = message.content(parts.index_of(part.get("index")), kind)
         if part.get("delta") is True and value is not None:
             content.add(value)
-            found.append(
-                _content_event(seq, message, content, value, lenient.text(status), part, delta=True)
-            )
+            found.append(_content_event(seq, message, content, value, status, part, delta=True))
             name, index = part.get("msg_id"), part.get("index")
             if kind == "text" and type(name) is str and type(index) is int:
                 self._continued[name, index] = message, content
-        else:
-            self._read_whole(found, seq, message, content, value, part)
-        if status != "in_progress" and lenient.text(status) in FINAL_STATUSES:
-            self._finish(found, seq, message, content, lenient.text(status))
+        elif not _read_whole(found, seq, message, content, value, status, part):
+            ref, index = message.message_ref, content.index
+            found.append(Status(seq, "content", message.id, status, ref, raw=part, index=index))
+        if status in FINAL_STATUSES:
+            self._finish(found, seq, message, content, status)
         if part.get("error") is not None:
             found.append(error_documents.failure(seq, part["error"], part))
 
@@ -268,24 +267,6 @@ class Messages:
         if message is None:
             message = self._begin(found, seq, name, {})
         return message
-
-    def _read_whole(
-        self,
-        found: Events,
-        seq: int,
-        message: PartialMessage,
-        content: PartialContent,
-        value: Any,
-        part: Payload,
-    ) -> None:
-        """Read a complete part: new, a replacement, or the same as its pieces."""
-        status = lenient.text(part.get("status"))
-        if value is not None and content.replace(value):
-            found.append(_content_event(seq, message, content, value, status, part))
-            content.is_announced = False
-        else:
-            ref, index = message.message_ref, content.index
-            found.append(Status(seq, "content", message.id, status, ref, raw=part, index=index))
 
     def _finish(
         self, found: Events, seq: int, message: PartialMessage, content: PartialContent, status: str
@@ -390,9 +371,7 @@ class Messages:
         index = parts.index_of(part.get("index"))
         content = message.content(position if index is None else index, kind)
         status = lenient.text(part.get("status")) or message.status
-        if value is not None and content.replace(value):
-            found.append(_content_event(seq, message, content, value, status, part))
-            content.is_announced = False
+        _read_whole(found, seq, message, content, value, status, part)
         if status in FINAL_STATUSES or not message.is_open:
             self._finish(found, seq, message, content, status)
 
@@ -417,6 +396,23 @@ def identifier(value: Any) -> str:
     if type(value) is str:
         return value
     return parts.canonical(value) if type(value) is int else ""
+
+
+def _read_whole(
+    found: Events,
+    seq: int,
+    message: PartialMessage,
+    content: PartialContent,
+    value: Any,
+    status: str,
+    part: Payload,
+) -> bool:
+    """Read a complete part; return whether it is new, and not the same as its pieces."""
+    if value is None or not content.replace(value):
+        return False
+    found.append(_content_event(seq, message, content, value, status, part))
+    content.is_announced = False
+    return True
 
 
 def _content_event(
