@@ -161,6 +161,7 @@ CALLED: list[tuple[dict[str, Any], str, str, str, set[str]]] = [
           ("../cart?x=1", f"{AGENT}/", f"{ELSEWHERE}/cart?x=1"),
           ("?x=1", AGENT, f"{AGENT}/ask?x=1"),
           ("//other.example.com/cart", AGENT, "http://other.example.com/cart"))),
+    ({"endpoint": f"{ANOTHER}#top"}, AGENT, ANOTHER, "POST", set()),
     # 0.54 section 4.1.1: an action details its URL, which replaces a missing endpoint.
     ({"endpoint": None, "url": ANOTHER}, ELSEWHERE, ANOTHER, "POST", set()),
     ({"endpoint": None, "url": "do"}, ELSEWHERE, f"{ELSEWHERE}/do", "POST", {"url"}),
