@@ -197,7 +197,7 @@ async def test_the_session_context_is_carried_within_a_folder() -> None:
 
 async def test_another_agent_stands_in_for_those_that_speak_its_protocol() -> None:
     async with serve(answer()) as ours, serve(answer()) as other:
-        document = registry.new_request("agent-api", "1", "b")
+        document = registry.of("agent-api").new_request("1", "b")
         chat = request("b", protocol="agent-api", version="1", document=document)
         found = await new_collection(ours.url, request("a"), chat)
         agent = await Agent.objects.acreate(name="Other", url=other.url)

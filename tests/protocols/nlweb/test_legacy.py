@@ -84,7 +84,7 @@ class TestCall:
         assert "Content-Type" not in dict(call.headers)
 
     def test_a_new_request(self) -> None:
-        document = registry.new_request("nlweb", "legacy", "eggs")
+        document = registry.of("nlweb").new_request("legacy", "eggs")
         assert ask(document).url == "http://agent.example.com/ask?query=eggs"
 
     def test_a_document_is_asked_for_by_post(self) -> None:
