@@ -122,13 +122,6 @@ def workbench(page: Page, playground: PlaygroundServer) -> Workbench:
     return Workbench(page, playground)
 
 
-@pytest.fixture
-def still(page: Page) -> Page:
-    """The page in the light theme."""
-    page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    return page
-
-
 @pytest.fixture(autouse=True)
 def tidy(playground: PlaygroundServer) -> Iterator[None]:
     """Remove the agents that a test has added, so that no later page lists them."""

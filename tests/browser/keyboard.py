@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 #: The name of what has the focus: its label, or its text.
 _FOCUSED = """() => {
@@ -49,3 +49,17 @@ def clipboard_text(page: Page) -> str:
     text: str = page.evaluate("document.activeElement.value")
     page.evaluate("document.activeElement.remove()")
     return text
+
+
+#: Sends a field the event of a paste.
+_PASTE = """(field, text) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", text);
+  const event = { clipboardData, bubbles: true, cancelable: true };
+  field.dispatchEvent(new ClipboardEvent("paste", event));
+}"""
+
+
+def paste(field: Locator, text: str) -> None:
+    """Paste a text into a field, without the clipboard."""
+    field.evaluate(_PASTE, text)

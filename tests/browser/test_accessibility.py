@@ -31,31 +31,33 @@ ALIKE = "main tbody > tr:nth-of-type(n+6), main li:nth-of-type(n+6), main articl
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_pages(still: Page, playground: PlaygroundServer, path: str) -> None:
+def test_pages(page: Page, playground: PlaygroundServer, path: str) -> None:
     if path.startswith("/collections/"):
         import_requests(playground, "Seen", "b", hot="c")
-    still.goto(f"{playground.url}{path}")
-    expect(still.locator(".htmx-request")).to_have_count(0)
-    still.evaluate(f"document.querySelectorAll('{ALIKE}').forEach((each) => each.remove())")
-    assert findings(still, both_themes=True) == []
-    still.set_viewport_size({"width": 390, "height": 844})
-    assert is_within(still, 390)
+    page.goto(f"{playground.url}{path}")
+    expect(page.locator(".htmx-request")).to_have_count(0)
+    page.evaluate(f"document.querySelectorAll('{ALIKE}').forEach((each) => each.remove())")
+    assert findings(page, both_themes=True) == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert is_within(page, 390)
 
 
-def test_every_part_of_the_composer(still: Page, playground: PlaygroundServer) -> None:
-    workbench = Workbench(still, playground).quick()
+def test_every_part_of_the_composer(workbench: Workbench) -> None:
+    page = workbench.page
+    workbench.quick()
     for name in ("memory", "mode", "user", "spice"):
         workbench.add_field(name)
     for name in ("auth", "headers", "expect", "json", "request"):
-        still.locator(f"#compose-tab-{name}").click()
-        assert findings(still, "#compose") == [], name
-    still.keyboard.press("ControlOrMeta+k")
-    expect(still.get_by_role("dialog")).to_be_visible()
-    assert findings(still, "dialog[open]", both_themes=True) == [], "palette"
+        page.locator(f"#compose-tab-{name}").click()
+        assert findings(page, "#compose") == [], name
+    page.keyboard.press("ControlOrMeta+k")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert findings(page, "dialog[open]", both_themes=True) == [], "palette"
 
 
-def test_every_view_of_a_response(still: Page, playground: PlaygroundServer) -> None:
-    workbench = Workbench(still, playground).quick().send().ended()
+def test_every_view_of_a_response(workbench: Workbench) -> None:
+    page = workbench.page
+    workbench.quick().send().ended()
     for name, part in (
         ("Timeline", ".mark"),
         ("Events", "#event-rows > *"),
@@ -63,12 +65,12 @@ def test_every_view_of_a_response(still: Page, playground: PlaygroundServer) -> 
         ("Results", "#cards > *"),
     ):
         expect(workbench.tab(name).locator(part).first).to_be_visible()
-        assert findings(still, f"#tab-{name.lower()}") == [], name
-    assert findings(still, both_themes=True) == [], "all of it"
+        assert findings(page, f"#tab-{name.lower()}") == [], name
+    assert findings(page, both_themes=True) == [], "all of it"
     for text in ("weekly meal plan", "fail TOKEN_LIMIT"):
         workbench.compose(text).send()
         expect(workbench.badge).to_have_attribute("data-state", "completed")
-        assert findings(still, "#response") == [], text
+        assert findings(page, "#response") == [], text
 
 
 def test_a_phone(browser: Browser, playground: PlaygroundServer) -> None:

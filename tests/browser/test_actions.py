@@ -11,7 +11,6 @@ from tests.browser.axe import findings
 from tests.browser.held import hold
 from tests.browser.keyboard import focused, press, tab_to
 from tests.browser.workbench import Workbench
-from tests.support.playground_server import PlaygroundServer
 
 QUESTION = "tiramisu"
 CARD = "#cards > .card:first-child"
@@ -48,8 +47,8 @@ def reply(card: Locator) -> Locator:
     return card.locator(".child").last
 
 
-def test_its_effect_is_read_back(still: Page, playground: PlaygroundServer) -> None:
-    workbench, page = Workbench(still, playground), still
+def test_its_effect_is_read_back(workbench: Workbench) -> None:
+    page = workbench.page
     card = recipe(workbench)
     more = card.get_by_role("button", name="More", exact=True)
     more.click()
@@ -161,13 +160,12 @@ def test_by_keyboard_alone(page: Page, workbench: Workbench) -> None:
 
 
 @pytest.mark.parametrize("slug", ["actions-endpoints", "actions-headers", "actions-shapes"])
-def test_refusals_and_odd_replies_are_accessible(
-    still: Page, playground: PlaygroundServer, slug: str
-) -> None:
-    Workbench(still, playground).scenario(slug).send().ended()
-    still.locator(".action-button").first.click()
-    expect(still.locator("action-panel")).to_be_visible()
-    assert findings(still, "#response") == [], slug
+def test_refusals_and_odd_replies_are_accessible(workbench: Workbench, slug: str) -> None:
+    page = workbench.page
+    workbench.scenario(slug).send().ended()
+    page.locator(".action-button").first.click()
+    expect(page.locator("action-panel")).to_be_visible()
+    assert findings(page, "#response") == [], slug
 
 
 def run(panel: Locator, confirm: str) -> None:
@@ -177,17 +175,17 @@ def run(panel: Locator, confirm: str) -> None:
     expect(panel).to_have_count(0)
 
 
-def test_a_tool_with_a_form_of_its_schema(still: Page, playground: PlaygroundServer) -> None:
-    workbench = Workbench(still, playground)
+def test_a_tool_with_a_form_of_its_schema(workbench: Workbench) -> None:
+    page = workbench.page
     card = recipe(workbench)
     panel = open_panel(card, "Scale recipe")
     call = panel.locator(".action-panel-call")
     address = panel.get_by_label("URL of the server")
-    expect(address).to_have_value(f"{playground.url.rstrip('/')}/demo/mcp")
-    assert findings(still, CARD) == [], "a server"
+    expect(address).to_have_value(f"{workbench.server.url.rstrip('/')}/demo/mcp")
+    assert findings(page, CARD) == [], "a server"
     panel.get_by_role("button", name="Load tool schema").click()
     expect(panel).to_contain_text("has the tool scale_recipe")
-    assert findings(still, CARD, both_themes=True) == [], "a form"
+    assert findings(page, CARD, both_themes=True) == [], "a form"
     servings = panel.get_by_label("servings")
     expect(servings).to_have_value("4")
     expect(panel.get_by_role("textbox", name="Arguments")).to_have_count(0)
@@ -197,16 +195,16 @@ def test_a_tool_with_a_form_of_its_schema(still: Page, playground: PlaygroundSer
     servings.fill("2")
     expect(call).to_contain_text('"servings": 2')
     expect(servings).to_be_focused()
-    still.set_viewport_size({"width": 390, "height": 844})
+    page.set_viewport_size({"width": 390, "height": 844})
     for part in (panel, panel.locator(".action-panel-server"), panel.locator(".action-panel-form")):
         assert part.evaluate("part => part.scrollWidth <= part.clientWidth")
-    still.set_viewport_size({"width": 1280, "height": 720})
+    page.set_viewport_size({"width": 1280, "height": 720})
     # The JSON has it too, and what is changed there is in the form.
     panel.get_by_role("radio", name="JSON").check()
     arguments = panel.get_by_role("textbox", name="Arguments")
     expect(arguments).to_have_value(written := arguments.input_value())
     assert '"servings": 2' in written
-    assert findings(still, CARD) == [], "its JSON"
+    assert findings(page, CARD) == [], "its JSON"
     arguments.fill(written.replace("2", "6"))
     expect(call).to_contain_text('"servings": 6')
     panel.get_by_role("radio", name="Form").check()
@@ -216,10 +214,8 @@ def test_a_tool_with_a_form_of_its_schema(still: Page, playground: PlaygroundSer
     expect(reply(card)).to_contain_text("Completed")
 
 
-def test_a_task_that_asks_is_answered_where_it_asks_by_keyboard(
-    still: Page, playground: PlaygroundServer
-) -> None:
-    page, workbench = still, Workbench(still, playground)
+def test_a_task_that_asks_is_answered_where_it_asks_by_keyboard(workbench: Workbench) -> None:
+    page = workbench.page
     workbench.quick().compose("sushi restaurants").send().ended()
     card = page.locator("#cards > .card").first
     workbench.text.focus()
@@ -253,9 +249,9 @@ def test_a_task_that_asks_is_answered_where_it_asks_by_keyboard(
     expect(card.locator(".child .child")).to_contain_text("Completed")
 
 
-def test_what_was_read_and_a_preview_cross(still: Page, playground: PlaygroundServer) -> None:
-    page = still
-    panel = open_panel(recipe(Workbench(still, playground)), "Scale recipe")
+def test_what_was_read_and_a_preview_cross(workbench: Workbench) -> None:
+    page = workbench.page
+    panel = open_panel(recipe(workbench), "Scale recipe")
     address = panel.get_by_label("URL of the server")
     load = panel.get_by_role("button", name="Load tool schema")
     held: list[Route] = []

@@ -7,14 +7,13 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.axe import findings
 from tests.browser.client import client_of
 from tests.browser.keyboard import focused, press, tab_to
 from tests.browser.scripted_agent import scripted_agent
 from tests.browser.workbench import Workbench
-from tests.support.playground_server import PlaygroundServer
 
 DEMO = "/?agent=demo-agent-api"
 PROTOCOL = {"protocol": "agent-api", "version": "1"}
@@ -52,11 +51,9 @@ def scripted(workbench: Workbench) -> Any:
         yield found
 
 
-def test_messages_parameters_and_a_function_by_mouse(
-    still: Page, playground: PlaygroundServer
-) -> None:
-    workbench = Workbench(still, playground).open("/?agent=demo").compose("soup with lentils")
-    page = still
+def test_messages_parameters_and_a_function_by_mouse(workbench: Workbench) -> None:
+    workbench.open("/?agent=demo").compose("soup with lentils")
+    page = workbench.page
     # Another protocol brings its own request with the same words.
     workbench.choose_agent("demo-agent-api")
     expect(workbench.text).to_be_hidden()
@@ -179,13 +176,11 @@ def test_a_text_grows_and_a_reload_in_mid_stream_shows_the_same(
     )
 
 
-def test_the_demo_thinks_calls_answers_and_shows_cards(
-    still: Page, playground: PlaygroundServer
-) -> None:
-    workbench = Workbench(still, playground)
+def test_the_demo_thinks_calls_answers_and_shows_cards(workbench: Workbench) -> None:
+    page = workbench.page
     workbench.open(asking("soup with lentils", quick(workbench, "&extensions=1"))).send().ended()
     reasoning, call, answer = (
-        still.locator(f'.msg[data-family="{family}"]') for family in ("reasoning", "call", "said")
+        page.locator(f'.msg[data-family="{family}"]') for family in ("reasoning", "call", "said")
     )
     expect(reasoning.locator(".msg-text")).to_be_hidden()
     reasoning.locator("summary").click()
@@ -193,13 +188,13 @@ def test_the_demo_thinks_calls_answers_and_shows_cards(
     expect(call).to_contain_text("search_recipes")
     expect(call).to_contain_text("Output")
     expect(answer.locator(".mini").first).to_be_visible()
-    assert findings(still, both_themes=True) == []
+    assert findings(page, both_themes=True) == []
     answer.locator(".raw-toggle").click()
     expect(answer.locator(".card-raw pre")).to_contain_text('"content"')
 
 
-def test_two_calls_are_answered_at_once(still: Page, playground: PlaygroundServer) -> None:
-    page, workbench = still, Workbench(still, playground)
+def test_two_calls_are_answered_at_once(workbench: Workbench) -> None:
+    page = workbench.page
     agent = quick(workbench)
     question = asking("check my pantry and my calendar", agent, tools=[PANTRY, CALENDAR])
     workbench.open(question).send()
@@ -229,17 +224,3 @@ def test_two_calls_are_answered_at_once(still: Page, playground: PlaygroundServe
     expect(said).to_contain_text("get_pantry returned: eggs. get_calendar returned: flour.")
     page.locator(".turn-fold > summary").first.click()
     expect(page.locator(".turn .answered")).to_have_count(2)
-
-
-def test_an_approval_is_refused_with_a_reason(workbench: Workbench) -> None:
-    workbench.open(asking("order the ingredients", quick(workbench))).send()
-    page = workbench.page
-    asked = page.locator('.msg[data-family="approval"]')
-    expect(asked).to_contain_text("cart_add")
-    asked.get_by_role("textbox", name="Reason").fill("too much")
-    before = workbench.run
-    asked.get_by_role("button", name="Deny").click()
-    workbench.next_run(before).ended()
-    wire = workbench.tab("Wire")
-    expect(wire).to_contain_text('"approve": false')
-    expect(wire).to_contain_text("too much")

@@ -85,8 +85,7 @@ def begin(page: Page, address: str) -> None:
     expect(page.locator("#collection-run-progress")).to_be_visible()
 
 
-def test_it_is_watched_over_a_reload(still: Page, playground: PlaygroundServer, gate: Gate) -> None:
-    page = still
+def test_it_is_watched_over_a_reload(page: Page, playground: PlaygroundServer, gate: Gate) -> None:
     page.goto(collect(playground, "Watched", gate.server.url, "Soup", "wait", "Soup again"))
     page.get_by_role("link", name="Run…").click()
     assert not findings(page, both_themes=True)

@@ -19,10 +19,10 @@ def ask(workbench: Workbench, *texts: str) -> None:
         workbench.compose(text).send().ended()
 
 
-def test_two_chosen_in_the_history(still: Page, playground: PlaygroundServer) -> None:
-    page = still
-    ask(Workbench(page, playground), "compare tomato soup", "compare vegan dinner")
-    page.goto(f"{playground.url}/history/?q=compare")
+def test_two_chosen_in_the_history(workbench: Workbench) -> None:
+    page = workbench.page
+    ask(workbench, "compare tomato soup", "compare vegan dinner")
+    page.goto(f"{workbench.server.url}/history/?q=compare")
     compare = page.get_by_role("button", name="Compare", exact=True)
     page.get_by_label("Select compare tomato soup").check()
     expect(compare).to_be_disabled()
@@ -49,11 +49,9 @@ def test_two_chosen_in_the_history(still: Page, playground: PlaygroundServer) ->
     assert findings(page, both_themes=True) == []
 
 
-def test_from_a_run_by_keyboard_with_what_is_folded(
-    still: Page, playground: PlaygroundServer
-) -> None:
-    page = still
-    ask(Workbench(page, playground), "compare gazpacho", "compare gazpacho")
+def test_from_a_run_by_keyboard_with_what_is_folded(workbench: Workbench) -> None:
+    page = workbench.page
+    ask(workbench, "compare gazpacho", "compare gazpacho")
     page.locator(".response-header").focus()
     press(page, "Compare…")
     first = page.locator("#compare-with").get_by_role("link").first
@@ -106,8 +104,8 @@ def test_two_ways_over_both_bindings_by_keyboard(workbench: Workbench) -> None:
     expect(page.locator("[name=binding][value=mcp]")).to_be_checked()
 
 
-def test_two_ways_as_two_versions(still: Page, playground: PlaygroundServer) -> None:
-    page = Workbench(still, playground).open("/?agent=demo").page
+def test_two_ways_as_two_versions(workbench: Workbench) -> None:
+    page = workbench.open("/?agent=demo").page
     page.get_by_role("button", name="Send to two…").click()
     expect(page.get_by_role("button", name="Send both")).to_be_visible()
     assert findings(page, both_themes=True) == [], "sheet"
@@ -182,8 +180,7 @@ def test_the_binding_is_flipped_and_kept(workbench: Workbench) -> None:
             assert min(box["width"], box["height"]) >= 24
 
 
-def test_the_form_of_an_agent_shows_what_applies(still: Page, playground: PlaygroundServer) -> None:
-    page = still
+def test_the_form_of_an_agent_shows_what_applies(page: Page, playground: PlaygroundServer) -> None:
     page.goto(f"{playground.url}/agents/new/")
     tool = page.get_by_label("Tool for ask")
     expect(tool).to_be_hidden()

@@ -13,6 +13,7 @@ from tests.browser.axe import findings
 from tests.browser.client import client_of
 from tests.browser.collection_page import import_requests
 from tests.browser.held import hold
+from tests.browser.keyboard import paste
 from tests.browser.test_tabs import tabs
 from tests.browser.workbench import Workbench, boxes
 from tests.support.playground_server import PlaygroundServer
@@ -304,16 +305,10 @@ def test_a_filter_is_written_down_once_it_has_a_name_and_a_value(workbench: Work
     expect(page.get_by_role("button", name="Send").first).to_be_enabled()
 
 
-def paste(workbench: Workbench, command: str) -> None:
+def paste_command(workbench: Workbench, command: str) -> None:
     """Paste a command as the target."""
-    page = workbench.page
-    script = """([field, text]) => {
-      const clipboardData = new DataTransfer();
-      clipboardData.setData("text/plain", text);
-      field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true }));
-    }"""
-    page.evaluate(script, [page.locator("#target-input").element_handle(), command])
-    expect(page.locator("#address-note")).to_contain_text("Imported from cURL")
+    paste(workbench.page.locator("#target-input"), command)
+    expect(workbench.page.locator("#address-note")).to_contain_text("Imported from cURL")
 
 
 CURL = """curl https://pasted.example/ask -H 'X-Pasted: 1' --json '{"query": {"text": "pasted"}}'"""
@@ -325,7 +320,7 @@ def test_a_pasted_command_is_a_request_of_its_own(workbench: Workbench) -> None:
     own = json.dumps([{"type": "state", "equals": "completed"}])
     page.evaluate("text => { document.forms.composer.elements.expectations.value = text }", own)
     workbench.compose("with expectations")
-    paste(workbench, CURL)
+    paste_command(workbench, CURL)
     expect(tabs(workbench)).to_have_count(2)
     expect(tabs(workbench).nth(1)).to_have_accessible_name("pasted (not saved)")
     expect(tabs(workbench).nth(1)).to_have_attribute("aria-selected", "true")
@@ -343,7 +338,7 @@ def test_a_pasted_command_is_a_request_of_its_own(workbench: Workbench) -> None:
     # One that is pasted into a tab that holds nothing takes it.
     page.get_by_role("link", name="New request").click()
     expect(tabs(workbench)).to_have_count(3)
-    paste(workbench, CURL.replace("pasted", "second"))
+    paste_command(workbench, CURL.replace("pasted", "second"))
     expect(tabs(workbench)).to_have_count(3)
     second = page.get_by_role("tab", name="second (not saved)")
     expect(second).to_have_attribute("aria-selected", "true")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.axe import findings
 from tests.browser.workbench import Workbench, is_within
-from tests.support.playground_server import PlaygroundServer
 
 
 def opened(workbench: Workbench) -> Locator:
@@ -22,8 +21,8 @@ def shown(panel: Locator, verdict: str) -> Locator:
     return panel.locator(f'.rule[data-verdict="{verdict}"]:visible')
 
 
-def test_from_the_count_to_a_frame_and_to_a_rule(still: Page, playground: PlaygroundServer) -> None:
-    page, workbench = still, Workbench(still, playground)
+def test_from_the_count_to_a_frame_and_to_a_rule(workbench: Workbench) -> None:
+    page = workbench.page
     workbench.scenario("duplicate-index").send()
     tab = page.get_by_role("tab", name="Conformance")
     expect(tab.locator(".verdict-count")).to_have_attribute("data-level", "must")
@@ -97,23 +96,6 @@ def test_a_slow_run_is_judged_when_it_has_ended(workbench: Workbench) -> None:
     assert findings(workbench.page, "#response") == []
 
 
-def test_a_finding_about_a_plain_reply_leads_to_its_bytes(workbench: Workbench) -> None:
-    workbench.scenario("unnamed")
-    plain = {"query": {"text": "eggs"}, "prefer": {"streaming": False}, "meta": {"version": "9"}}
-    workbench.write_json(json.dumps(plain)).send()
-    page = workbench.page
-    workbench.ended()
-    rule = shown(opened(workbench), "fail").first
-    rule.get_by_role("button", name="in Events").first.click()
-    expect(page.locator("#event-rows [aria-current]")).to_be_focused()
-    expect(page.locator("#event-detail .bytes")).not_to_be_empty()
-    opened(workbench)
-    rule.get_by_role("button", name="in Wire").first.click()
-    block = page.locator("#wire-blocks [data-found]")
-    expect(block).to_be_focused()
-    expect(block.locator("pre")).not_to_be_empty()
-
-
 def test_a_frame_far_down_a_flood_is_fetched_alone(workbench: Workbench) -> None:
     workbench.scenario("flood").send()
     page = workbench.page
@@ -144,26 +126,3 @@ def test_a_frame_far_down_a_flood_is_fetched_alone(workbench: Workbench) -> None
     expect(heading).to_contain_text(f"Frame {last - 5}")
     expect(heading).to_be_focused()
     assert page.locator("#event-rows > *").count() < last / 2
-
-
-def test_a_response_of_the_agent_api_is_judged_by_rules_of_its_own(
-    still: Page, playground: PlaygroundServer
-) -> None:
-    workbench = Workbench(still, playground)
-    url = f"{playground.url}/demo/agent-api?pace=0"
-    workbench.add_agent("Quick", url, protocol="agent-api", version="1")
-    content = [{"type": "text", "text": "broken: wrong sum"}]
-    message = {"role": "user", "type": "message", "content": content}
-    workbench.write_json(json.dumps({"input": [message]})).send().ended()
-    panel = opened(workbench)
-    expect(panel).to_contain_text("Checked against Agent API")
-    expect(still.get_by_role("tab", name="Conformance")).to_contain_text("1 MUST violation")
-    assert findings(still, "#tab-conformance") == []
-    rule = shown(panel, "fail").filter(has_text="agent-api.delta-sum")
-    link = rule.get_by_role("button", name="in Events")
-    frame = link.get_attribute("data-frame")
-    link.click()
-    expect(still.locator("#event-detail h3")).to_contain_text(f"Frame {frame}")
-    opened(workbench)
-    rule.get_by_role("link", name="agent-api.delta-sum").click()
-    expect(still.locator(".found-note")).to_contain_text("must be identical")

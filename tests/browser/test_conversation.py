@@ -7,7 +7,6 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.axe import findings
 from tests.browser.held import hold
 from tests.browser.workbench import Workbench
-from tests.support.playground_server import PlaygroundServer
 
 
 def ask(workbench: Workbench, text: str) -> Locator:
@@ -30,10 +29,10 @@ def arrived(workbench: Workbench, before: str | None) -> None:
     expect(workbench.page).to_have_url(f"{workbench.server.url}/runs/{workbench.run}/")
 
 
-def test_questions_of_every_type_by_mouse(still: Page, playground: PlaygroundServer) -> None:
-    page, workbench = still, Workbench(still, playground)
+def test_questions_of_every_type_by_mouse(workbench: Workbench) -> None:
+    page = workbench.page
     entry = ask(workbench, "plan a dinner party")
-    expect(entry).to_contain_text(playground.url)
+    expect(entry).to_contain_text(workbench.server.url)
     guests = entry.get_by_label("How many guests do you expect?")
     wish = entry.get_by_label("Anything you would love to serve?")
     press_answer = entry.get_by_role("button", name="Answer", exact=True)
@@ -164,21 +163,6 @@ def test_a_turn_that_is_chosen_while_the_request_of_another_one_is_loaded(
     expect(page.locator("#response")).to_have_attribute("data-run", first or "")
 
 
-def test_what_a_promise_became_may_ask(workbench: Workbench) -> None:
-    address = f"{workbench.server.url}/demo/scenarios/promise-asks/ask?every=1"
-    workbench.add_agent("Asks soon", address).compose("a plan").send()
-    promised = workbench.run
-    page = workbench.page
-    entry = page.locator(".child .ask")
-    expect(entry).to_contain_text("Is it salty enough?", timeout=30_000)
-    entry.get_by_label("Yes", exact=True).check()
-    answer(workbench)
-    expect(page.locator(".turn:not(.turn--chosen)")).to_have_count(1)
-    expect(page.locator(".turn--chosen > .turn-line")).to_contain_text("salty yes")
-    page.goto(f"{workbench.server.url}/runs/{promised}/")
-    expect(entry).to_contain_text("Answered: show response")
-
-
 def test_what_was_filled_in_survives_a_reload_and_later_and_never(workbench: Workbench) -> None:
     page = workbench.page
     entry = ask(workbench, "pasta")
@@ -203,10 +187,8 @@ def test_what_was_filled_in_survives_a_reload_and_later_and_never(workbench: Wor
     expect(entry.get_by_label("pesto")).to_be_visible()
 
 
-def test_the_session_is_carried_edited_and_turned_off(
-    still: Page, playground: PlaygroundServer
-) -> None:
-    page, workbench = still, Workbench(still, playground)
+def test_the_session_is_carried_edited_and_turned_off(workbench: Workbench) -> None:
+    page = workbench.page
     workbench.quick().compose("soups with lentils").send().ended()
     expect(page.locator("#follow-up-context")).to_contain_text(
         "Includes 1 previous query and the session context"
@@ -242,8 +224,8 @@ def test_the_session_is_carried_edited_and_turned_off(
     expect(panel).to_contain_text("changed /last_topic “something else” → “and bread”")
 
 
-def test_the_next_request_in_the_composer(still: Page, playground: PlaygroundServer) -> None:
-    page, workbench = still, Workbench(still, playground)
+def test_the_next_request_in_the_composer(workbench: Workbench) -> None:
+    page = workbench.page
     workbench.quick().compose("salads").send().ended()
     first = workbench.run
     # What follows an answer does not move when it is scrolled to: a click would go astray.

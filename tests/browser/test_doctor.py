@@ -8,7 +8,6 @@ from tests.browser.axe import findings
 from tests.browser.client import client_of
 from tests.browser.workbench import Workbench, is_within
 from tests.support.playground_server import PlaygroundServer
-from tests.support.replay import CAPTURES, replaying, reply_bytes
 from tests.support.servers import free_port
 
 FOUND = "NLWeb 0.55 over MCP 2026-07-28"
@@ -20,33 +19,33 @@ def agent(playground: PlaygroundServer, url: str) -> str:
     return f"{playground.url}/agents/{slug}/doctor/"
 
 
-def test_an_mcp_server_where_nlweb_was_expected(still: Page, playground: PlaygroundServer) -> None:
+def test_an_mcp_server_where_nlweb_was_expected(page: Page, playground: PlaygroundServer) -> None:
     path = agent(playground, f"{playground.url}/demo/mcp")
-    still.goto(path)
-    expect(still.get_by_role("heading", name="Requests")).to_be_visible()
-    assert findings(still) == [], "before"
-    still.get_by_role("button", name="Diagnose connection").click()
-    expect(still.get_by_role("heading", name=f"Found: {FOUND}")).to_be_visible()
-    ask = still.locator(".doctor-step", has=still.get_by_text("/ask", exact=True))
+    page.goto(path)
+    expect(page.get_by_role("heading", name="Requests")).to_be_visible()
+    assert findings(page) == [], "before"
+    page.get_by_role("button", name="Diagnose connection").click()
+    expect(page.get_by_role("heading", name=f"Found: {FOUND}")).to_be_visible()
+    ask = page.locator(".doctor-step", has=page.get_by_text("/ask", exact=True))
     expect(ask).to_have_attribute("data-status", "failed")
     expect(ask).to_contain_text("Set the binding to MCP.")
     ask.locator("summary").first.click()
     expect(ask.locator("pre").first).to_contain_text("POST /demo/mcp/ask HTTP/1.1")
-    assert findings(still, both_themes=True) == [], "after"
+    assert findings(page, both_themes=True) == [], "after"
     for width in (390, 1024):
-        still.set_viewport_size({"width": width, "height": 844})
-        assert is_within(still, width)
+        page.set_viewport_size({"width": width, "height": 844})
+        assert is_within(page, width)
 
-    still.reload()
-    expect(still.get_by_role("heading", name=f"Found: {FOUND}")).to_be_visible()
-    expect(still.locator(".doctor-changes")).to_contain_text("MCP")
-    still.get_by_role("button", name="Apply detected settings").click()
-    expect(still.get_by_text("Detected settings applied")).to_be_visible()
-    expect(still.locator(".doctor-changes")).to_have_count(0)
-    still.goto(f"{playground.url}/agents/")
-    row = still.locator(".agent-row", has_text=f"detected: {FOUND}").last
+    page.reload()
+    expect(page.get_by_role("heading", name=f"Found: {FOUND}")).to_be_visible()
+    expect(page.locator(".doctor-changes")).to_contain_text("MCP")
+    page.get_by_role("button", name="Apply detected settings").click()
+    expect(page.get_by_text("Detected settings applied")).to_be_visible()
+    expect(page.locator(".doctor-changes")).to_have_count(0)
+    page.goto(f"{playground.url}/agents/")
+    row = page.locator(".agent-row", has_text=f"detected: {FOUND}").last
     expect(row).to_contain_text("over MCP")
-    assert findings(still) == [], "badge"
+    assert findings(page) == [], "badge"
 
 
 def test_a_run_that_failed_leads_to_it(workbench: Workbench) -> None:
@@ -62,24 +61,3 @@ def test_a_run_that_failed_leads_to_it(workbench: Workbench) -> None:
     expect(page.locator("#doctor-text")).to_contain_text("FAILED   TCP: ")
     page.get_by_role("button", name="Run again").click()
     expect(page.get_by_role("heading", name="Nothing listens on")).to_be_visible()
-
-
-def test_the_older_server(workbench: Workbench) -> None:
-    page = workbench.page
-    with replaying(reply_bytes(CAPTURES / "nlweb" / "get_stream.txt")) as url:
-        workbench.add_agent("Older", url)
-        with workbench.target_menu():
-            page.locator("#version-select").select_option("legacy")
-        expect(workbench.effective).to_contain_text("GET")
-        workbench.compose("eggs")
-        expect(workbench.effective).to_contain_text(f"{url}/ask?query=eggs")
-        workbench.send()
-        expect(workbench.badge).to_have_text("Completed")
-    expect(workbench.cards).to_have_count(4)
-    expect(workbench.cards.first).to_contain_text("Recipe")
-    told = page.locator("details.server-log")
-    expect(told).to_have_count(1)
-    told.locator("summary").click()
-    expect(told).to_contain_text("This data is provided under MIT License.")
-    expect(told).to_contain_text("retrieval_count")
-    assert findings(page) == []

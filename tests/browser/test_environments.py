@@ -32,11 +32,9 @@ def make(page: Page, server: PlaygroundServer, name: str) -> None:
     page.wait_for_load_state()
 
 
-def test_one_is_made_and_its_names_stand_for_their_values(
-    still: Page, playground: PlaygroundServer
-) -> None:
-    page = still
-    make(page, playground, f"Kitchen {page.evaluate('Math.random()')}")
+def test_one_is_made_and_its_names_stand_for_their_values(workbench: Workbench) -> None:
+    page = workbench.page
+    make(page, workbench.server, f"Kitchen {page.evaluate('Math.random()')}")
     assert findings(page, both_themes=True) == []
     # A secret is shown on request and hidden again.
     assert SECRET not in page.content()
@@ -50,7 +48,7 @@ def test_one_is_made_and_its_names_stand_for_their_values(
     row.get_by_label("Name").fill("not a name")
     row.get_by_label("Kind").select_option("secret")
     row.get_by_label("Value").fill("canary-0815")
-    row.get_by_label("Allowed origins").fill(playground.url)
+    row.get_by_label("Allowed origins").fill(workbench.server.url)
     page.get_by_role("button", name="Save").click()
     expect(row.locator(".variable-name")).to_contain_text("Use at most 80 letters")
     expect(row.get_by_label("Name")).to_be_focused()
@@ -64,7 +62,7 @@ def test_one_is_made_and_its_names_stand_for_their_values(
     reveal.click()
     expect(revealed).to_have_text("canary-0815")
 
-    workbench = Workbench(page, playground).open()
+    workbench.open()
     expect(page.locator("#environment-select option:checked")).to_contain_text("Kitchen")
     workbench.compose("eggs in {{city}} with {{token}} and {{salt}}")
     shown = page.locator("#effective-json")

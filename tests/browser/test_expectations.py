@@ -10,7 +10,6 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.axe import findings
 from tests.browser.keyboard import focused, tab_to
 from tests.browser.workbench import Workbench
-from tests.support.playground_server import PlaygroundServer
 
 UNMET = {"type": "json", "path": "$.results[0].name", "equals": "No such dish"}
 
@@ -39,8 +38,8 @@ def write_json(panel: Locator, value: Any) -> None:
     area.fill(value if isinstance(value, str) else json.dumps(value))
 
 
-def test_written_by_keyboard_sent_and_judged(still: Page, playground: PlaygroundServer) -> None:
-    page = Workbench(still, playground).quick().compose("soup").page
+def test_written_by_keyboard_sent_and_judged(workbench: Workbench) -> None:
+    page = workbench.quick().compose("soup").page
     tab = page.locator("#compose").get_by_role("tab", name="Expect")
     page.locator("#compose").get_by_role("tab", name="Headers").focus()
     page.keyboard.press("ArrowRight")
@@ -90,8 +89,8 @@ def test_a_slow_run_is_checked_when_it_has_ended(workbench: Workbench) -> None:
     expect(page.locator(".checks-tally")).to_have_text("1 of 1 passed")
 
 
-def test_rows_and_json_say_the_same(still: Page, playground: PlaygroundServer) -> None:
-    page, workbench = still, Workbench(still, playground).open().compose("soup")
+def test_rows_and_json_say_the_same(workbench: Workbench) -> None:
+    page = workbench.open().compose("soup").page
     panel = editor(workbench)
     assert findings(page, "#compose") == [], "empty"
     write_json(panel, [UNMET, {"type": "results", "min": 2}, {"type": "order", "events": ["text"]}])

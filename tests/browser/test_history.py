@@ -28,11 +28,9 @@ def search(page: Page, words: str) -> None:
     )
 
 
-def test_found_as_one_types_and_deleted_by_keyboard(
-    still: Page, playground: PlaygroundServer
-) -> None:
-    page = still
-    ask(Workbench(page, playground), "lentil stew zanzibar", "bean stew zanzibar", "soup zanzibar")
+def test_found_as_one_types_and_deleted_by_keyboard(workbench: Workbench) -> None:
+    page = workbench.page
+    ask(workbench, "lentil stew zanzibar", "bean stew zanzibar", "soup zanzibar")
     page.get_by_role("link", name="Full history").click()
     search(page, "zanzibar lentil")
     expect(rows(page)).to_have_count(1)
@@ -44,12 +42,12 @@ def test_found_as_one_types_and_deleted_by_keyboard(
     assert findings(page, both_themes=True) == [], "list"
     page.get_by_label("Outcome").select_option("failure")
     expect(page.locator("#runs")).to_contain_text("No matching runs")
-    expect(page).to_have_url(f"{playground.url}/history/?q=zanzibar+lentil&outcome=failure")
+    expect(page).to_have_url(f"{workbench.server.url}/history/?q=zanzibar+lentil&outcome=failure")
     page.reload()
     expect(page.get_by_label("Outcome")).to_have_value("failure")
     assert findings(page) == [], "nothing"
 
-    page.goto(f"{playground.url}/history/?q=zanzibar")
+    page.goto(f"{workbench.server.url}/history/?q=zanzibar")
     expect(rows(page)).to_have_count(3)
     for number in (0, 1):
         rows(page).nth(number).get_by_role("checkbox").press("Space")
@@ -57,7 +55,7 @@ def test_found_as_one_types_and_deleted_by_keyboard(
     page.get_by_role("button", name="Delete…").press("Enter")
     expect(page.get_by_role("heading", name="Delete 2 runs?")).to_be_visible()
     page.get_by_role("button", name="Delete 2 runs").press("Enter")
-    expect(page).to_have_url(f"{playground.url}/history/?q=zanzibar")
+    expect(page).to_have_url(f"{workbench.server.url}/history/?q=zanzibar")
     expect(rows(page)).to_have_count(1)
     page.wait_for_load_state()
     # One alone is asked for in a sheet, from which one can still go back.
@@ -79,15 +77,15 @@ def test_found_as_one_types_and_deleted_by_keyboard(
     expect(page.locator("#runs")).to_contain_text("No matching runs")
 
 
-def test_what_would_go_is_shown_as_one_types(still: Page, playground: PlaygroundServer) -> None:
-    still.goto(f"{playground.url}/history/retention/")
-    would = still.locator("#to-delete")
+def test_what_would_go_is_shown_as_one_types(page: Page, playground: PlaygroundServer) -> None:
+    page.goto(f"{playground.url}/history/retention/")
+    would = page.locator("#to-delete")
     expect(would).to_contain_text("No limits")
-    still.get_by_label("Runs", exact=True).fill("90000")
+    page.get_by_label("Runs", exact=True).fill("90000")
     expect(would).to_contain_text("No runs to delete now")
-    still.get_by_label("Runs", exact=True).fill("none")
+    page.get_by_label("Runs", exact=True).fill("none")
     expect(would).to_contain_text("Enter a whole number")
-    assert findings(still, both_themes=True) == []
+    assert findings(page, both_themes=True) == []
 
 
 def test_results_stream_in_and_are_found_again(workbench: Workbench) -> None:

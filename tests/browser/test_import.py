@@ -58,8 +58,8 @@ def scrolls_sideways(page: Page) -> bool:
     return max(wide) > 0
 
 
-def test_out_and_in_again(still: Page, playground: PlaygroundServer) -> None:
-    page, slug = still, "out-and-in"
+def test_out_and_in_again(page: Page, playground: PlaygroundServer) -> None:
+    slug = "out-and-in"
     page.goto(f"{playground.url}/collections/import/")
     assert findings(page, both_themes=True) == [], "form"
     choose(page, playground, collection(slug, colour="red"))
@@ -87,31 +87,8 @@ def test_out_and_in_again(still: Page, playground: PlaygroundServer) -> None:
     assert not scrolls_sideways(page)
 
 
-def test_the_file_in_fixtures(still: Page, playground: PlaygroundServer) -> None:
-    page, slug = still, "on-disk"
-    path = playground.data / "fixtures" / f"{slug}.json"
-    bring(page, playground, collection(slug, notes="Of leeks."))
-    disk = page.locator(".disk")
-    expect(disk).to_contain_text("Not saved to disk yet.")
-    page.get_by_role("button", name="Save to fixtures/").click()
-    expect(disk).to_contain_text(f"In sync with fixtures/{slug}.json.")
-    assert findings(page) == [], "saved"
-    path.write_text(path.read_text("utf-8").replace("Of leeks.", "With cream."), "utf-8")
-    page.reload()
-    expect(disk).to_contain_text("The file is newer.")
-    disk.get_by_text("Load the file", exact=False).first.click()
-    way = disk.locator("details[open]").first
-    way.locator("details summary").first.click()
-    expect(way.locator("ins").first).to_have_text("+With cream.")
-    assert findings(page, both_themes=True) == [], "newer"
-    assert not scrolls_sideways(page)
-    assert disk.evaluate("section => section.scrollWidth <= section.clientWidth")
-    page.get_by_role("button", name="Load the file").click()
-    expect(disk).to_contain_text("In sync with")
-
-
-def test_a_request_is_copied_as_curl(still: Page, playground: PlaygroundServer) -> None:
-    page, workbench = still, Workbench(still, playground)
+def test_a_request_is_copied_as_curl(workbench: Workbench) -> None:
+    page = workbench.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     workbench.open().compose("formats: it's soup")
     expect(workbench.effective).to_contain_text("formats: it's soup")
@@ -130,9 +107,9 @@ def test_a_request_is_copied_as_curl(still: Page, playground: PlaygroundServer) 
 
 
 def test_a_run_goes_out_as_har_and_its_request_comes_in(
-    still: Page, playground: PlaygroundServer, tmp_path: Path
+    workbench: Workbench, tmp_path: Path
 ) -> None:
-    page, workbench = still, Workbench(still, playground)
+    page = workbench.page
     workbench.quick().compose("formats: recorded soup").send().ended()
     wire = workbench.tab("Wire")
     wire.get_by_role("button", name="Copy as…").click()

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, Request, expect
 
 from tests.browser.axe import findings
 from tests.browser.client import client_of
-from tests.browser.keyboard import clipboard_text, press
+from tests.browser.keyboard import clipboard_text, paste, press
 from tests.browser.scripted_agent import scripted_agent
 from tests.browser.test_tabs import tabs
 from tests.browser.workbench import Workbench
@@ -46,11 +46,11 @@ def sends(page: Page) -> list[str]:
     return found
 
 
-def test_a_whole_request_in_the_fragment(still: Page, playground: PlaygroundServer) -> None:
-    page, workbench = still, Workbench(still, playground)
+def test_a_whole_request_in_the_fragment(workbench: Workbench) -> None:
+    page = workbench.page
     sent = sends(page)
     workbench.open().compose("work of one's own")
-    page.goto(f"{playground.url}/#request={in_base64(REQUEST)}")
+    page.goto(f"{workbench.server.url}/#request={in_base64(REQUEST)}")
     expect(banner(page)).to_contain_text("Target: https://other.example")
     expect(banner(page)).to_contain_text("new origin")
     expect(banner(page)).to_contain_text("credentials were removed: Authorization")
@@ -134,32 +134,20 @@ def test_a_link_to_the_request_holds_all_of_it(workbench: Workbench) -> None:
     assert other.document["query"]["site"] == "recipes"
 
 
-def paste(page: Page, text: str) -> None:
-    """Paste into the combobox of the target."""
-    page.locator("#target-input").evaluate(
-        """(field, text) => {
-          const clipboardData = new DataTransfer();
-          clipboardData.setData("text/plain", text);
-          const event = { clipboardData, bubbles: true, cancelable: true };
-          field.dispatchEvent(new ClipboardEvent("paste", event));
-        }""",
-        text,
-    )
-
-
 def test_a_curl_command_fills_the_request(workbench: Workbench) -> None:
     page = workbench.open().page
     page.keyboard.press("ControlOrMeta+k")
     page.keyboard.type("curl")
     page.keyboard.press("Enter")
-    expect(page.locator("#target-input")).to_be_focused()
+    target = page.locator("#target-input")
+    expect(target).to_be_focused()
     url = f"{workbench.server.url}/demo/ask"
     body = '{"query": {"text": "pasted soup"}}'
-    paste(page, f"curl '{url}' \\\n  -H 'X-Note: kept' -d '{body}' -o out.json")
+    paste(target, f"curl '{url}' \\\n  -H 'X-Note: kept' -d '{body}' -o out.json")
     note = page.locator("#address-note")
     expect(note).to_contain_text("The command was not imported.")
     expect(note).to_contain_text("which is not supported")
-    paste(page, f"curl '{url}' \\\n  -H 'X-Note: kept' -d '{body}' --compressed")
+    paste(target, f"curl '{url}' \\\n  -H 'X-Note: kept' -d '{body}' --compressed")
     expect(note).to_contain_text("Imported from cURL")
     expect(note).to_contain_text("--compressed")
     expect(page.locator("#target-list")).to_be_hidden()
@@ -239,8 +227,7 @@ def test_a_run_in_progress_is_followed(workbench: Workbench, browser: Browser) -
     private.close()
 
 
-def test_a_collection_is_shared_and_copied(still: Page, playground: PlaygroundServer) -> None:
-    page = still
+def test_a_collection_is_shared_and_copied(page: Page, playground: PlaygroundServer) -> None:
     page.goto(f"{playground.url}/shares/new/?collection=tour")
     page.get_by_role("button", name="Create link").click()
     link = page.get_by_label("Link to the collection").input_value()

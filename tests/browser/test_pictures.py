@@ -217,9 +217,8 @@ def agent() -> Iterator[Server]:
 
 
 def test_contents_are_shown_as_what_they_are(
-    workbench: Workbench, still: Page, agent: Server
+    workbench: Workbench, page: Page, agent: Server
 ) -> None:
-    page = still
     workbench.add_agent("Painter", agent.url).compose("soup").send()
     picture = page.locator("img.media-picture")
     expect(picture).to_have_count(1)

@@ -9,7 +9,6 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.axe import findings
 from tests.browser.keyboard import focused, press, tab_to
 from tests.browser.workbench import Workbench
-from tests.support.playground_server import PlaygroundServer
 
 PLAN = "make a weekly meal plan with a shopping list"
 IN_PROGRESS = re.compile("polling|checking")
@@ -34,10 +33,10 @@ def button(page: Page, name: str) -> Locator:
     return page.locator(".promise-status").get_by_role("button", name=name)
 
 
-def test_from_the_promise_to_the_answer(still: Page, playground: PlaygroundServer) -> None:
-    page, workbench = still, Workbench(still, playground)
+def test_from_the_promise_to_the_answer(workbench: Workbench) -> None:
+    page = workbench.page
     # The demo's plan takes ten seconds at its normal pace.
-    workbench.add_agent("Fast", f"{playground.url}/demo/ask?pace=0.4").compose(PLAN).send()
+    workbench.add_agent("Fast", f"{workbench.server.url}/demo/ask?pace=0.4").compose(PLAN).send()
     expect(status_of(page)).to_be_visible()
     page.reload()
     expect(status_of(page)).to_be_visible()
@@ -58,10 +57,8 @@ def test_from_the_promise_to_the_answer(still: Page, playground: PlaygroundServe
     assert findings(page, both_themes=True) == [], "timeline"
 
 
-def test_messages_take_neither_the_focus_nor_what_was_opened(
-    still: Page, playground: PlaygroundServer
-) -> None:
-    page, workbench = still, Workbench(still, playground)
+def test_messages_take_neither_the_focus_nor_what_was_opened(workbench: Workbench) -> None:
+    page = workbench.page
     found = promised(workbench)
     rows = found.locator(".polls tbody tr")
     found.locator("summary").click()
@@ -110,23 +107,3 @@ def test_by_keyboard_alone(page: Page, workbench: Workbench) -> None:
     expect(found).to_have_attribute("data-status", "cancelled")
     # The button is gone, and one is still where one was.
     expect(found).to_be_focused()
-
-
-def test_promises_that_are_not_kept(still: Page, playground: PlaygroundServer) -> None:
-    page, workbench = still, Workbench(still, playground)
-    status = status_of(page)
-    errors: list[str] = []
-    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-    workbench.scenario("promise-no-token").send()
-    expect(page.locator("run-cursor[data-settled]")).to_be_attached()
-    expect(status).to_have_attribute("data-status", "paused")
-    expect(status).to_contain_text("it cannot be polled")
-    expect(status).not_to_contain_text(re.compile("left|any moment"))
-    assert errors == []
-    workbench.scenario("promise-stubborn").send()
-    button(page, "Cancel the task").click()
-    expect(status).to_have_attribute("data-status", "paused")
-    expect(status).to_contain_text("did not confirm the cancellation")
-    workbench.scenario("promise-fails").send()
-    expect(status).to_have_attribute("data-status", "failed", timeout=KEPT)
-    assert findings(page, both_themes=True) == []

@@ -10,7 +10,6 @@ from tests.browser.axe import findings
 from tests.browser.keyboard import tab_to
 from tests.browser.test_tabs import tabs
 from tests.browser.workbench import Workbench
-from tests.support.playground_server import PlaygroundServer
 
 
 def sheet(page: Page) -> Locator:
@@ -29,8 +28,7 @@ def save_as(workbench: Workbench, name: str, collection: str) -> None:
     expect(tabs(workbench).and_(page.locator("[aria-selected=true]"))).to_have_accessible_name(name)
 
 
-def test_by_keyboard_alone(still: Page, playground: PlaygroundServer) -> None:
-    workbench = Workbench(still, playground)
+def test_by_keyboard_alone(workbench: Workbench) -> None:
     page = workbench.open().compose("soup of the day").page
     page.keyboard.press("ControlOrMeta+s")
     expect(sheet(page).get_by_label("Name", exact=True)).to_be_focused()
@@ -81,12 +79,14 @@ def test_a_saved_request_opens_in_a_tab_of_its_own_and_only_once(workbench: Work
 
 
 def test_what_was_saved_elsewhere_is_not_overwritten_unasked(
-    workbench: Workbench, context: BrowserContext, playground: PlaygroundServer
+    workbench: Workbench, context: BrowserContext
 ) -> None:
     page = workbench.open().compose("as it was").page
     save_as(workbench, "Contested", "Conflicts")
     address = "/collections/conflicts/requests/contested/"
-    other = Workbench(context.new_page(), playground).open(address).compose("of the other window")
+    other = (
+        Workbench(context.new_page(), workbench.server).open(address).compose("of the other window")
+    )
     other.page.keyboard.press("ControlOrMeta+s")
     expect(other.page.locator("toast-note").last).to_contain_text("Saved.")
     workbench.compose("of this window")

@@ -60,18 +60,18 @@ def narrow(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-def test_the_sidebar_on_every_page(workbench: Workbench, playground: PlaygroundServer) -> None:
-    import_requests(playground, "From elsewhere", "tapir")
+def test_the_sidebar_on_every_page(workbench: Workbench) -> None:
+    import_requests(workbench.server, "From elsewhere", "tapir")
     page = workbench.open().compose("a run for the sidebar").send().page
     expect(workbench.badge).to_have_attribute("data-state", "completed")
-    page.goto(f"{playground.url}/rules/")
+    page.goto(f"{workbench.server.url}/rules/")
     history = sidebar(page).get_by_role("button", name="History")
     run = sidebar(page).get_by_role("link").filter(has_text="a run for the sidebar").first
     expect(run).to_be_visible()
     # A folded part stays folded, and is not loaded before it is shown.
     history.click()
     expect(run).to_be_hidden()
-    page.goto(f"{playground.url}/agents/")
+    page.goto(f"{workbench.server.url}/agents/")
     expect(history).to_have_attribute("aria-expanded", "false")
     expect(page.locator("#history ol")).to_have_count(0)
     assert findings(page, both_themes=True) == []
@@ -81,14 +81,14 @@ def test_the_sidebar_on_every_page(workbench: Workbench, playground: PlaygroundS
     sidebar(page).locator("summary").filter(has_text="From elsewhere").click()
     sidebar(page).get_by_role("link", name="tapir", exact=True).click()
     expect(workbench.text).to_have_value("soup tapir")
-    page.goto(f"{playground.url}/shares/")
+    page.goto(f"{workbench.server.url}/shares/")
     sidebar(page).get_by_role("link", name=re.compile("Demo over MCP")).click()
     expect(page.locator("#composer")).to_be_visible()
     expect(page.locator("#agent-select")).to_have_value("demo-mcp")
-    page.goto(f"{playground.url}/rules/")
+    page.goto(f"{workbench.server.url}/rules/")
     sidebar(page).get_by_role("link", name="New request").click()
     expect(workbench.text).to_have_value("")
-    page.goto(f"{playground.url}/rules/")
+    page.goto(f"{workbench.server.url}/rules/")
     page.keyboard.press("ControlOrMeta+\\")
     expect(sidebar(page)).to_be_hidden()
     page.reload()
@@ -232,8 +232,8 @@ def test_suggestions_follow_the_agent_and_own_links_raise_no_warning(
     expect(page.locator("[data-linked]")).to_be_hidden()
 
 
-def test_notes_beside_the_request(workbench: Workbench, playground: PlaygroundServer) -> None:
-    import_requests(playground, "Annotated", "tapir zebra")
+def test_notes_beside_the_request(workbench: Workbench) -> None:
+    import_requests(workbench.server, "Annotated", "tapir zebra")
     page = workbench.open("/collections/annotated/requests/tapir/").page
     notes = page.locator("#saved-notes")
     notes.get_by_role("button", name="Add notes").click()

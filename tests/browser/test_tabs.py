@@ -9,7 +9,6 @@ from playwright.sync_api import BrowserContext, Locator, expect
 from tests.browser.collection_page import import_requests
 from tests.browser.keyboard import tab_to
 from tests.browser.workbench import Workbench
-from tests.support.playground_server import PlaygroundServer
 
 UNSAVED = re.compile(r"not saved|unsaved changes")
 
@@ -246,11 +245,11 @@ def test_a_tab_that_changes_while_it_is_pressed_is_opened(workbench: Workbench) 
 
 
 def test_two_windows_have_nothing_to_do_with_each_other(
-    workbench: Workbench, context: BrowserContext, playground: PlaygroundServer
+    workbench: Workbench, context: BrowserContext
 ) -> None:
     workbench.open().compose("of this window")
     expect(tabs(workbench).first).to_have_accessible_name(re.compile("of this window"))
-    other = Workbench(context.new_page(), playground).open().compose("of the other")
+    other = Workbench(context.new_page(), workbench.server).open().compose("of the other")
     expect(tabs(other)).to_have_count(1)
     other.page.reload()
     expect(other.effective).to_contain_text("of the other")

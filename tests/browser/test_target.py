@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.axe import findings
 from tests.browser.client import client_of
 from tests.browser.workbench import Workbench
-from tests.support.playground_server import PlaygroundServer
 
 
 def combobox(workbench: Workbench) -> Locator:
@@ -91,24 +90,25 @@ def test_a_url_is_completed_and_loses_its_credentials(workbench: Workbench) -> N
     expect(page.locator("#agent-select")).to_have_value("demo")
 
 
-def test_detection_sets_the_protocol_and_no_agent_is_saved(
-    still: Page, playground: PlaygroundServer
-) -> None:
-    workbench = Workbench(still, playground).open("/?agent=demo")
-    combobox(workbench).fill(f"{playground.url}/demo/scenarios/unnamed".removeprefix("http://"))
-    still.get_by_role("button", name="Detect").click()
-    note = still.locator("#address-note")
+def test_detection_sets_the_protocol_and_no_agent_is_saved(workbench: Workbench) -> None:
+    page = workbench.page
+    workbench.open("/?agent=demo")
+    combobox(workbench).fill(
+        f"{workbench.server.url}/demo/scenarios/unnamed".removeprefix("http://")
+    )
+    page.get_by_role("button", name="Detect").click()
+    note = page.locator("#address-note")
     expect(note).to_contain_text("Detected: NLWeb")
-    expect(still.get_by_role("button", name="Detect")).to_be_hidden()
-    assert findings(still, both_themes=True) == []
+    expect(page.get_by_role("button", name="Detect")).to_be_hidden()
+    assert findings(page, both_themes=True) == []
     workbench.send()
     expect(workbench.badge).to_have_attribute("data-state", "completed")
-    still.goto(f"{playground.url}/agents/")
-    expect(still.get_by_role("main").get_by_text("scenarios/unnamed")).to_have_count(0)
-    still.go_back()
-    still.locator("[data-target-chip]").click()
-    still.get_by_role("link", name="Save as agent").click()
-    expect(still.locator("#id_url")).to_have_value(f"{playground.url}/demo/scenarios/unnamed")
+    page.goto(f"{workbench.server.url}/agents/")
+    expect(page.get_by_role("main").get_by_text("scenarios/unnamed")).to_have_count(0)
+    page.go_back()
+    page.locator("[data-target-chip]").click()
+    page.get_by_role("link", name="Save as agent").click()
+    expect(page.locator("#id_url")).to_have_value(f"{workbench.server.url}/demo/scenarios/unnamed")
 
 
 def test_another_url_does_not_keep_the_binding_of_an_agent(workbench: Workbench) -> None:

@@ -21,12 +21,7 @@ def ask(workbench: Workbench, text: str) -> str:
 
 
 def ended(workbench: Workbench, before: str | None) -> str:
-    response = workbench.page.locator("#response")
-    expect(response).not_to_have_attribute("data-run", before or "none")
-    expect(workbench.page.locator("#run-cursor[data-final]")).to_be_attached()
-    run = workbench.run
-    assert run
-    return run
+    return workbench.next_run(before).ended().run or ""
 
 
 def rows(page: Page) -> Locator:

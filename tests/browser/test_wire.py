@@ -8,7 +8,7 @@ from tests.browser.axe import findings
 from tests.browser.workbench import Workbench
 
 
-def test_it_grows_in_place_and_opens_frames(page: Page, workbench: Workbench, still: Page) -> None:
+def test_it_grows_in_place_and_opens_frames(workbench: Workbench, page: Page) -> None:
     workbench.scenario("slow").send()
     panel = workbench.tab("Sequence")
     results = panel.locator('.sequence-message[data-kind="result"]').first
@@ -20,7 +20,7 @@ def test_it_grows_in_place_and_opens_frames(page: Page, workbench: Workbench, st
     assert page.evaluate("drawn.isConnected"), "drawn anew"
     page.get_by_role("button", name="Stop").click()
     expect(panel.locator(".sequence-label", has_text="Cancelled")).to_be_visible()
-    assert findings(still, both_themes=True) == []
+    assert findings(page, both_themes=True) == []
     # By keyboard from the diagram, and by pointer from the list.
     call = panel.locator('.sequence-message[data-kind="call"]').first
     call.focus()
