@@ -189,7 +189,7 @@ async def test_how_a_promise_ends(replies: tuple[bytes, ...], status: str, note:
 CANCELLATIONS: list[tuple[str, bytes, str, str]] = [
     ("confirmed", failure("CANCELLED"), "cancelled", ""),
     ("another failure", failure("INVALID_QUERY"), "failed", "returned INVALID_QUERY instead"),
-    ("a promise", promise(0.3), "paused", "It returned a promise"),
+    ("a promise", promise(0.3), "paused", "with a CANCELLED failure. It returned a promise"),
     ("the answer", ANSWER, "fulfilled", "but the agent returned an answer"),
     ("nothing", reply(b"{}"), "paused", " failed: "),
 ]
