@@ -147,7 +147,10 @@ COMPLETE = lesson(
 SEQUENCE = lesson(look=[{"label": "Who sent what", "tab": "sequence"}])
 
 
-@pytest.mark.parametrize("value", [None, lesson(), lesson(check=CHECK), COMPLETE, SEQUENCE])
+@pytest.mark.parametrize(
+    "value",
+    [None, lesson(), lesson(check=CHECK), COMPLETE, SEQUENCE, {**lesson(), "version": 1.0}],
+)
 def test_a_valid_lesson_has_no_problems(value: Any) -> None:
     assert list(lesson_problems(value)) == []
 
@@ -158,6 +161,8 @@ def test_a_valid_lesson_has_no_problems(value: Any) -> None:
         ([], "", "must be an object"),
         ({}, "", "“version” is missing"),
         ({"version": 2, "steps": 7}, "/version", "version 2 of the format"),
+        ({"version": True, "steps": [{}]}, "/version", "Must be 1."),
+        ({"version": 0, "steps": [{}]}, "/version", "Must be 1."),
         ({"version": 1, "steps": []}, "/steps", "at least one step"),
         ({"version": 1, "steps": [{}] * 1000}, "/steps", "Too many: 1,000. The limit is 100."),
         ({"version": 1, "minutes": 0, "steps": [{}]}, "/minutes", "from 1 to 600"),
