@@ -33,7 +33,7 @@ def test_nothing_has_been_answered_before_anything_came() -> None:
 
 HTML = "<b>Grüße</b> {"
 
-#: Responses of one body, what is read of it, and whether that is an answer.
+#: Responses of one body, and what is read of it: an answer, if it is known.
 BODIES: list[tuple[int, bytes, str, Event]] = [
     # JSON is a result, whatever it is labelled as.
     *((201, body, media_type, Result(3, item))
@@ -62,8 +62,9 @@ BODIES: list[tuple[int, bytes, str, Event]] = [
 def test_bodies(status: int, body: bytes, media_type: str, expected: Event) -> None:
     played = reply(status, body, media_type)
     assert played.events == [expected]
-    is_answer = not isinstance(expected, Unknown)
-    assert played.exchange.outcome is Outcome.ANSWER or not is_answer
+    assert played.exchange.problem is None
+    if not isinstance(expected, Unknown):
+        assert played.exchange.outcome is Outcome.ANSWER
     assert (played.exchange.problem, played.exchange.session_context) == (None, None)
 
 
@@ -141,7 +142,8 @@ def test_failures(status: int, body: bytes, message: str, has_details: bool) -> 
     assert isinstance(failure, Failure)
     assert (failure.code, failure.message) == (f"HTTP {status}", message)
     assert (failure.details is not None) == has_details
-    assert failure.raw == failure.details or not has_details
+    if has_details:
+        assert failure.raw == failure.details
     assert (played.exchange.outcome, played.exchange.problem) == (Outcome.FAILURE, None)
 
 
