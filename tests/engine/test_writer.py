@@ -101,6 +101,23 @@ async def test_rows_stay_small_enough_to_look_for_one_frame(
     assert stored == [event(n, s).data for n, s in enumerate(sizes)]
 
 
+async def test_what_was_stored_is_passed_on_decoded(run: Run) -> None:
+    found: list[Stored | None] = []
+    await notifier().subscribe(run.group, found.append)
+    with FrameWriter(run) as writer:
+        frames = writer.number([event(0), event(1)])
+        part = FramePart(frames)
+        writer.add(part, [(frame, ()) for frame in frames], state="streaming")
+        await writer.drain()
+        assert found == [
+            Stored([part], [(frame, ()) for frame in frames], {"state": "streaming", "frames": 2})
+        ]
+        # Nothing is kept for a run that nobody looks at.
+        notifier().unsubscribe(run.group, found.append)
+        writer.add(FramePart(writer.number([event(2)])), [(event(2), ())])
+        assert not writer._pending.readings
+
+
 @pytest.mark.parametrize("error", [OperationalError, DatabaseError])
 async def test_a_database_that_fails_for_good_says_what_is_lost(
     run: Run, error: type[Exception], outage: Outage, settings: Any
