@@ -198,6 +198,7 @@ def test_a_valid_lesson_has_no_problems(value: Any) -> None:
             lesson(check={"answer": [{"type": "json", "path": "$", "equals": "x"}]}),
             "/steps/0/question", "needs a question",
         ),
+        (lesson(question="Which?"), "/steps/0/question", "needs a check of its answer"),
         (lesson(solution={}), "/steps/0/solution", "needs a text"),
         (lesson(hints=[7]), "/steps/0/hints/0", "a string"),
     ],
