@@ -556,6 +556,12 @@ def test_any_action_is_planned_and_sent_as_planned(
             ) == (made.method, made.url, made.headers, made.body)  # fmt: skip
 
 
+@pytest.mark.parametrize("protocol", [None, "gRPC", ["HTTP"], {}])
+def test_an_unsupported_protocol_is_not_sent(protocol: Any) -> None:
+    with pytest.raises(ValueError, match="unsupported protocol"):
+        registry.exchange(Target(ANOTHER, registry.ACTION), {"protocol": protocol, "url": ANOTHER})
+
+
 @given(ITEMS | objects(["protocol", "method", "url", "headers", "body"], WORDS), AGENTS)
 def test_any_document_is_sent_or_refused(request: Any, url: str) -> None:
     target, message, call = Target(url, registry.ACTION), ".", None
