@@ -87,6 +87,27 @@ def test_out_and_in_again(page: Page, playground: PlaygroundServer) -> None:
     assert not scrolls_sideways(page)
 
 
+def test_the_file_in_fixtures(page: Page, playground: PlaygroundServer) -> None:
+    """What the section does is tested without a browser."""
+    slug = "on-disk"
+    path = playground.data / "fixtures" / f"{slug}.json"
+    bring(page, playground, collection(slug, notes="Of leeks."))
+    disk = page.locator(".disk")
+    page.get_by_role("button", name="Save to fixtures/").click()
+    expect(disk).to_contain_text(f"In sync with fixtures/{slug}.json.")
+    assert findings(page) == [], "saved"
+    path.write_text(path.read_text("utf-8").replace("Of leeks.", "With cream."), "utf-8")
+    page.reload()
+    expect(disk).to_contain_text("The file is newer.")
+    disk.get_by_text("Load the file", exact=False).first.click()
+    way = disk.locator("details[open]").first
+    way.locator("details summary").first.click()
+    expect(way.locator("ins").first).to_have_text("+With cream.")
+    assert findings(page, both_themes=True) == [], "newer"
+    assert not scrolls_sideways(page)
+    assert disk.evaluate("section => section.scrollWidth <= section.clientWidth")
+
+
 def test_a_request_is_copied_as_curl(workbench: Workbench) -> None:
     page = workbench.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

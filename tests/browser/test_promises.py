@@ -107,3 +107,18 @@ def test_by_keyboard_alone(page: Page, workbench: Workbench) -> None:
     expect(found).to_have_attribute("data-status", "cancelled")
     # The button is gone, and one is still where one was.
     expect(found).to_be_focused()
+
+
+def test_promises_that_are_not_kept(workbench: Workbench) -> None:
+    page = workbench.page
+    status = status_of(page)
+    errors: list[str] = []
+    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    workbench.scenario("promise-no-token").send()
+    expect(page.locator("run-cursor[data-settled]")).to_be_attached()
+    expect(status).to_have_attribute("data-status", "paused")
+    expect(status).not_to_contain_text(re.compile("left|any moment"))
+    assert errors == []
+    workbench.scenario("promise-fails").send()
+    expect(status).to_have_attribute("data-status", "failed", timeout=KEPT)
+    assert findings(page, both_themes=True) == []
