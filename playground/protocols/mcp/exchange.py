@@ -2,9 +2,9 @@
 
 After an earlier handshake (`Target.handshake`), and in the session of the conversation
 (`Target.session`), only the tool is called; a session that the server has lost is opened again,
-once. Driven by frames: which call a response belongs to is read from
-the CALL frame, so a stored run is read in the same way as a live one. A stream that ends before
-its response is resumed, if the server gave an event id (see `responses`).
+once. Driven by frames: which call a response belongs to is read from the CALL frame, so a stored
+run is read in the same way as a live one. A stream that ends before its response is resumed, if the
+server gave an event id (see `responses.StreamPosition`).
 """
 
 from __future__ import annotations
@@ -133,8 +133,9 @@ class McpExchange(UsesSession):
         if response.is_resumable and not response.position.refusal:
             self._is_resuming = True
             return events
-        is_step = response.sent.method in METHODS
-        return (self._after_step if is_step else self._after_call)(frame.seq, response, events)
+        if response.sent.method in METHODS:
+            return self._after_step(frame.seq, response, events)
+        return self._after_call(frame.seq, response, events)
 
     @property
     def has_enough(self) -> bool:
@@ -349,9 +350,9 @@ class McpExchange(UsesSession):
         if failed and self.outcome is Outcome.FAILURE:
             pass  # The server says why, if not in JSON-RPC.
         elif failed:
-            self._problem = response.no_answer()
+            self._problem = response.no_answer_problem()
         elif sent.wants_answer and not self._tool_response.understood:
-            self._problem = response.not_nlweb()
+            self._problem = response.not_nlweb_problem()
         else:
             self._tool_response.end()
         return events

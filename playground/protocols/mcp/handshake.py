@@ -395,7 +395,7 @@ class Handshake:
             return Reply.ALL_TOOLS if is_complete else Reply.MORE_TOOLS
         if response.is_old_transport:
             self._problem = responses.OLD_TRANSPORT
-        self._problem = self._problem or response.no_answer()
+        self._problem = self._problem or response.no_answer_problem()
         return Reply.REFUSED
 
     def _reply_to_discover(self, response: McpResponse) -> Reply:
@@ -413,8 +413,8 @@ class Handshake:
                 return Reply.STATELESS
         elif answer and answer.error and answer.error.code == UNSUPPORTED_PROTOCOL_VERSION:
             supported = lenient.texts(lenient.members(answer.error.data).get("supported"))
-        elif response.status in responses.FINAL or response.status // 100 == 3:
-            self._problem = response.no_answer()
+        elif response.status in responses.FINAL_STATUSES or response.status // 100 == 3:
+            self._problem = response.no_answer_problem()
             return Reply.REFUSED
         else:
             supported = []
@@ -453,7 +453,7 @@ class Handshake:
         if answer and self.is_refusal(messages.INITIALIZE, answer):
             self._problem = None
             return Reply.REFUSED
-        self._problem = response.no_answer()
+        self._problem = response.no_answer_problem()
         is_old = answer is None and response.status in responses.OLD_TRANSPORT_STATUSES
         return Reply.NO_POST if is_old else Reply.SILENT
 

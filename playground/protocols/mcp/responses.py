@@ -2,8 +2,8 @@
 
 Servers respond in various ways: with a document or a stream, with an id or without, with several
 messages in an array. The JSON-RPC response whose id is that of the call is the answer; one with
-another id counts only if the call has no better one. The end has the problem of a response without
-an answer.
+another id counts only if the call has no better one. A response without an answer is a problem,
+with its cause and fix.
 
 A server may close a stream after an event with an id, and expects GET with `Last-Event-ID` after
 the milliseconds of `retry` (up to 2025-11-25). It may do so for ever, so there are limits. The
@@ -48,7 +48,7 @@ DEFAULT_RETRY, MAX_RETRY = 1_000, 60_000
 MAX_ID = 4_096
 
 #: Statuses after which another generation of the protocol would fare no better.
-FINAL = frozenset({401, 402, 403, 407, 421, 429, 502, 503, 504})
+FINAL_STATUSES = frozenset({401, 402, 403, 407, 421, 429, 502, 503, 504})
 #: Statuses of the response to `initialize` after which the specification wants GET to be tried.
 OLD_TRANSPORT_STATUSES = (400, 404, 405)
 #: The problem of a server with the transport before streamable HTTP, and its first event.
@@ -188,7 +188,7 @@ class McpResponse(HttpExchange):
             and not is_stateless(self.sent.version)
         )
 
-    def no_answer(self) -> Problem:
+    def no_answer_problem(self) -> Problem:
         """Return the problem of a response that ended without the answer to its call."""
         found, status = self.problem, self.status
         if found is not None and found.state == "refused":
@@ -207,7 +207,7 @@ class McpResponse(HttpExchange):
             found = unreadable.unreadable_problem(what, status, self.headers, self.text)
         return replace(found, fix=fix_for(status, self.headers))
 
-    def not_nlweb(self) -> Problem:
+    def not_nlweb_problem(self) -> Problem:
         """Return the problem of an answer to an NLWeb tool that holds nothing of NLWeb."""
         what = "is the result of a tool, but not an NLWeb response"
         found = unreadable.unreadable_problem(what, self.status, self.headers, self.text)
@@ -386,12 +386,17 @@ def _remarks(seq: int, message: JsonRpcMessage) -> list[Event]:
 def _notification(seq: int, message: JsonRpcMessage) -> Event:
     params = lenient.members(message.params)
     if message.method == "notifications/progress":
-        progress, total = (lenient.number(params.get(name)) for name in ("progress", "total"))
+        progress, total = (_number(params.get(name)) for name in ("progress", "total"))
         return Progress(seq, progress, total, lenient.text(params.get("message")), params)
     if message.method == "notifications/message":
         level, logger = (lenient.text(params.get(name)) for name in ("level", "logger"))
         return Log(seq, level, params.get("data"), logger)
     return Note(seq, message.method, message.params)
+
+
+def _number(value: Any) -> float | None:
+    number = lenient.number(value)
+    return None if number is None else float(number)
 
 
 # --- problems ---------------------------------------------------------------------------------
