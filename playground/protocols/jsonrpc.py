@@ -119,13 +119,13 @@ def read(payload: Any) -> JsonRpcMessage:
         problems.append(Deviation.NO_VERSION if version is None else Deviation.OTHER_VERSION)
     is_response = payload.get("error") is not None or "result" in payload
     if is_response or ("error" in payload and "method" not in payload):
-        message = _read_response(payload, problems)
-    elif "method" in payload:
-        message = _read_call(payload, problems)
-    else:
-        problems.append(Deviation.NOTHING)
-        message = JsonRpcMessage(MessageKind.OTHER)
-    return replace(message, id=payload.get("id"), problems=tuple(problems), raw=payload)
+        return _read_response(payload, problems)
+    if "method" in payload:
+        return _read_call(payload, problems)
+    problems.append(Deviation.NOTHING)
+    return JsonRpcMessage(
+        MessageKind.OTHER, payload.get("id"), problems=tuple(problems), raw=payload
+    )
 
 
 def read_all(payload: Any) -> list[JsonRpcMessage]:
@@ -152,17 +152,19 @@ def _read_call(payload: Mapping[str, Any], problems: list[Deviation]) -> JsonRpc
     method, params, own_id = payload["method"], payload.get("params"), payload.get("id")
     if not isinstance(method, str):
         problems.append(Deviation.ODD_METHOD)
-        return JsonRpcMessage(MessageKind.OTHER, params=params)
+        return JsonRpcMessage(
+            MessageKind.OTHER, own_id, params=params, problems=tuple(problems), raw=payload
+        )
     if params is not None and not isinstance(params, Mapping | list):
         problems.append(Deviation.ODD_PARAMS)
     if "id" in payload and _is_invalid_id(own_id):
         problems.append(Deviation.ODD_ID)
     kind = MessageKind.REQUEST if own_id is not None else MessageKind.NOTIFICATION
-    return JsonRpcMessage(kind, method=method, params=params)
+    return JsonRpcMessage(kind, own_id, method, params, problems=tuple(problems), raw=payload)
 
 
 def _read_response(payload: Mapping[str, Any], problems: list[Deviation]) -> JsonRpcMessage:
-    own_id, result, given = (payload.get(name) for name in ("id", "result", "error"))
+    own_id, result, given = payload.get("id"), payload.get("result"), payload.get("error")
     # An error may have no id, if none could be read in the request.
     if own_id is None and given is None:
         problems.append(Deviation.NO_ID)
@@ -176,7 +178,9 @@ def _read_response(payload: Mapping[str, Any], problems: list[Deviation]) -> Jso
     error = _read_error(given, problems) if is_error else None
     # A result takes precedence over an error beside it, unless it is null.
     kind = MessageKind.RESULT if result is not None or error is None else MessageKind.ERROR
-    return JsonRpcMessage(kind, result=result, error=error)
+    return JsonRpcMessage(
+        kind, own_id, result=result, error=error, problems=tuple(problems), raw=payload
+    )
 
 
 def _read_error(given: Any, deviations: list[Deviation]) -> Error:
