@@ -184,7 +184,7 @@ def failure_code_known(t: Transcript) -> Iterator[RuleIssue]:
             yield Violation(message, seq, pointer)
 
 
-rule, row = content.rule, content.row
+# Responses to await requests: section 4.2
 
 _progress = those(present(promises, "progress"), is_number)
 
@@ -356,6 +356,7 @@ RULES = (
     rule("failure-code-known", "Failure codes are listed in the specification.", info("4.1.4"),
         failure_code_known, when=errors,
         why="Custom codes are allowed. CANCELLED is only for await requests (section 4.2)."),
+
     rule("promise-progress-monotone", "The progress of a promise never decreases.", info("4.2"),
         promise_progress_monotone, when=lambda t: _progress(t) if t.earlier.progress else (),
         why="Compared from poll to poll. The specification says that progress is updated, and "
