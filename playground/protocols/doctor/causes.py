@@ -16,8 +16,8 @@ from playground.protocols.doctor.detection import MCP, DetectedProtocol, kinds
 from playground.protocols.doctor.evidence import Evidence
 from playground.protocols.doctor.probes import first_call, kind_of_call
 from playground.protocols.exchange import Target
-from playground.protocols.mcp import responses as mcp
 from playground.protocols.mcp.handshake import DISCOVERY_LIMIT
+from playground.protocols.mcp.responses import OLD_TRANSPORT
 from playground.protocols.origins import origin_of
 from playground.protocols.problems import USE_HTTP, USE_HTTPS, Problem, Stage
 from playground.protocols.unreadable import describe_denial, read_challenges
@@ -295,7 +295,7 @@ def _of_other_server(found: Mapping[str, Evidence]) -> Cause | None:
     """Return the cause of a server that was found and takes no requests, None without one."""
     old = found.get("old-transport")
     if old and old.is_old_transport:
-        return Cause(mcp.OLD_TRANSPORT.cause, mcp.OLD_TRANSPORT.fix, Remedy.EDIT)
+        return Cause(OLD_TRANSPORT.cause, OLD_TRANSPORT.fix, Remedy.EDIT)
     for evidence in found.values():
         detected = evidence.detected
         if detected is None or (detected.binding == "http" and detected.words.is_supported):

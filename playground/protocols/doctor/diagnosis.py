@@ -41,8 +41,8 @@ from playground.protocols.doctor.probes import (
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame
 from playground.protocols.http import USER_AGENT
-from playground.protocols.mcp import responses as mcp
 from playground.protocols.mcp.handshake import Session, fallback_remark
+from playground.protocols.mcp.responses import OLD_TRANSPORT
 from playground.protocols.origins import origin_of, with_port
 from playground.protocols.problems import USE_HTTPS, Stage
 
@@ -164,6 +164,14 @@ def _name(diagnosis: Diagnosis, _: Evidence) -> Finding:
     return skipped("Not needed: the host is an IP address.")
 
 
+def _policy(_: Diagnosis, __: Evidence) -> Finding:
+    return passed("The outbound policy allows the address.")
+
+
+def _tcp(diagnosis: Diagnosis, _: Evidence) -> Finding:
+    return passed(f"{diagnosis.url.netloc[:200]} accepts connections.")
+
+
 def _tls(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
     if diagnosis.url.scheme != "https":
         return skipped("Not needed: the URL starts with http://.")
@@ -265,7 +273,7 @@ def _not_detected(step: Step, diagnosis: Diagnosis) -> Finding:
     is_own = kind_of(diagnosis.target) == step.about
     old = diagnosis.evidence.get("old-transport")
     if step.about == MCP and old and old.is_old_transport:
-        cause, fix = mcp.OLD_TRANSPORT.cause, mcp.OLD_TRANSPORT.fix
+        cause, fix = OLD_TRANSPORT.cause, OLD_TRANSPORT.fix
         return failed(cause, fix, old.name) if is_own else skipped(cause, old.name)
     made = diagnosis.calls_made(*step.calls)
     # Calls of another protocol are made after those of this one.
@@ -295,6 +303,7 @@ def _missing(diagnosis: Diagnosis, kind: str, *calls: str) -> Finding:
 
 _ASK_CALLS = tuple(probe.name for probe in PROBES[NLWEB] if probe.name != "await")
 _HANDSHAKE = ("discover", "initialize", "discover-at-mcp", "initialize-at-mcp")
+_AGENT_API_CALLS = (AGENT_API, "agent-api-at-process")
 
 
 def _ask(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
@@ -442,10 +451,8 @@ def _card(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
 STEPS = (
     Step("address", "URL", lambda _, __: evidence_of(()), _url),
     Step("name", "Host name", _of_connection, _name),
-    Step("policy", "Outbound policy", _of_connection,
-         lambda _, __: passed("The outbound policy allows the address.")),
-    Step("tcp", "TCP", _of_connection,
-         lambda diagnosis, _: passed(f"{diagnosis.url.netloc[:200]} accepts connections.")),
+    Step("policy", "Outbound policy", _of_connection, _policy),
+    Step("tcp", "TCP", _of_connection, _tcp),
     Step("tls", "TLS", _of_connection, _tls),
     Step("http", "HTTP", _of_connection, _http),
     Step("content-type", "Content type", _of_response, _content_type),
@@ -455,10 +462,9 @@ STEPS = (
     Step("await", "/await", _of_protocol, _await, NLWEB, ("await",), _without_await),
     Step("mcp", "MCP handshake", _of_protocol, _handshake, MCP, _HANDSHAKE),
     Step("tools", "MCP tools", _of_protocol, tools, MCP, ("tools",), _without_tools),
-    Step("agent-api", "Agent API", _of_protocol, _lifecycle, AGENT_API,
-         (AGENT_API, "agent-api-at-process")),
+    Step("agent-api", "Agent API", _of_protocol, _lifecycle, AGENT_API, _AGENT_API_CALLS),
     Step("card", "A2A agent card", _of_protocol, _card, A2A, ("card",), _pending),
-)  # fmt: skip
+)
 
 
 def _steps() -> list[Step]:

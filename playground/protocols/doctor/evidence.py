@@ -12,7 +12,7 @@ from typing import Any
 
 from playground.protocols.doctor.detection import MAX_MESSAGES, DetectedProtocol, detect_protocol
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.mcp import responses as mcp
+from playground.protocols.mcp.responses import OLD_TRANSPORT_EVENT
 from playground.protocols.problems import Problem
 from playground.protocols.response import Message, Response, request_headers
 from playground.protocols.text import shorten
@@ -175,7 +175,7 @@ class Evidence:
     def is_old_transport(self) -> bool:
         """Whether it is the event stream of MCP's transport before streamable HTTP."""
         names = [each.name for each in self._messages[:1]]
-        return self.media_type == "text/event-stream" and names == [mcp.OLD_TRANSPORT_EVENT]
+        return self.media_type == "text/event-stream" and names == [OLD_TRANSPORT_EVENT]
 
 
 def evidence_of(frames: Iterable[Frame], name: str = "") -> Evidence:
