@@ -354,7 +354,7 @@ DEFAULT = next(iter(PROTOCOLS))
 UNKNOWN = replace(
     PROTOCOLS[DEFAULT],
     omitted_previous=lambda document, prev: "",
-    with_request_id=lambda document, request_id: dict(document),
+    with_request_id=_unchanged,
     session_context=lambda document, returned: None,
     mask=None,
 )
