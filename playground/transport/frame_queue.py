@@ -19,7 +19,7 @@ class FrameQueue:
 
     def __init__(self, memory: RunMemory | None = None) -> None:
         """Count the bytes in the queue as held by a run, in its `memory`."""
-        self.memory = memory
+        self._memory = memory
         self._frames: deque[Frame] = deque()
         self._bytes = 0
         self._closed = False
@@ -31,8 +31,8 @@ class FrameQueue:
             self._frames += frames
             size = sum(len(frame.data) for frame in frames)
             self._bytes += size
-            if self.memory:
-                self.memory.add(size)
+            if self._memory:
+                self._memory.add(size)
             self._filled.set()
 
     async def wait_for_space(self) -> None:
@@ -43,8 +43,8 @@ class FrameQueue:
         while len(self._frames) > _FRAMES or self._bytes > _BYTES:
             self._taken.clear()
             await self._taken.wait()
-        if self.memory:
-            await self.memory.wait_for_room()
+        if self._memory:
+            await self._memory.wait_for_room()
 
     async def get(self) -> list[Frame]:
         """Wait for the first frame and return a bounded list of those in the queue.
@@ -69,8 +69,8 @@ class FrameQueue:
             taken.append(frames.popleft())
         size = sum(len(frame.data) for frame in taken)
         self._bytes -= size
-        if self.memory:
-            self.memory.release(size)
+        if self._memory:
+            self._memory.release(size)
         self._taken.set()
         return taken
 
