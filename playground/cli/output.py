@@ -265,6 +265,7 @@ class MessagePrinter:
 
     @property
     def is_open(self) -> bool:
+        """Return whether the last line has not ended."""
         return self._position is not None
 
     def listen(self, events: Sequence[ev.Event]) -> None:
@@ -346,6 +347,7 @@ class MessagePrinter:
         return whole[len(before) :]
 
     def _part(self, ref: ev.EntryRef, key: tuple[int, str]) -> Iterator[str]:
+        """Print a content that is no text."""
         parts = self._pending[ref]
         value = join(parts.pop(key))
         if not parts:

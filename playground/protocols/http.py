@@ -122,10 +122,12 @@ class HttpExchange(Exchange):
 
     @property
     def status(self) -> int:
+        """The HTTP status, 0 until it is received."""
         return self._response.status
 
     @property
     def headers(self) -> Mapping[str, str]:
+        """The headers of the response, names in lower case."""
         return self._response.headers
 
     @property

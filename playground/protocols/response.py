@@ -116,6 +116,7 @@ class Response(LiveResponse):
 
     @property
     def data(self) -> bytes:
+        """Return the bytes of its body or stream as received."""
         return b"".join(frame.data for frame in self.frames if frame.kind in BODY_KINDS)
 
     @cached_property

@@ -114,6 +114,7 @@ class AttributeView:
 
     @property
     def above(self) -> str:
+        """Return the path without the name."""
         name = "[]" if self.attribute.name == "0" else self.attribute.name
         return self.attribute.path.removesuffix(name)
 
@@ -167,6 +168,7 @@ class AttributeView:
 
     @cached_property
     def words(self) -> str:
+        """Return the text that the filter searches."""
         found = self.attribute
         return _words(
             f"{found.document}.{found.path}",

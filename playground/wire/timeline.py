@@ -215,6 +215,7 @@ class Axis:
 
     @property
     def breaks(self) -> list[Bar]:
+        """Return the time that is left out."""
         pairs = pairwise(self._stretches)
         return [Bar(round(self.x(a[1]), 2), BREAK, _time(b[0] - a[1])) for a, b in pairs]
 

@@ -110,6 +110,7 @@ def first_failure(request: HttpRequest, pk: str) -> JsonResponse:
 
 @require_safe
 def item(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
+    """Show the raw JSON of one entry."""
     run = get_run(request, pk)
     event = event_at(run, (seq, part))
     if event is None:

@@ -83,6 +83,7 @@ class Evidence:
 
     @property
     def problem(self) -> Problem | None:
+        """Why the transfer failed."""
         error = self.response.first(FrameKind.ERROR)
         return Problem.from_bytes(error.data) if error else None
 
@@ -112,6 +113,7 @@ class Evidence:
 
     @property
     def text(self) -> str:
+        """The beginning of the body."""
         return self._body[:MAX_SHOWN].decode("utf-8", "replace")
 
     @property
