@@ -404,6 +404,6 @@ RULES = (
     _any_stream.rule("result-order", "Results are sent in the order of their index.",
         (info("6.1"), info("HTTP examples 5")), result_order, when=_valid_indexes,
         needs_complete_response=True,
-        why="Every order is allowed: clients sort the results."),
+        why="No order is required: clients sort the results."),
 )
 # fmt: on
