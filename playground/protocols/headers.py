@@ -1,4 +1,4 @@
-"""Request headers: which can be sent, which carry credentials, and that of the trace context."""
+"""Request headers: which can be sent, which carry credentials, and the trace context."""
 
 from __future__ import annotations
 

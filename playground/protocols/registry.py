@@ -349,8 +349,8 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
 }
 #: The protocol of what names none.
 DEFAULT = next(iter(PROTOCOLS))
-#: The row of protocols that are not in the table, and of actions: the words of the default, but
-#: nothing is read in their documents or masked in their responses.
+#: The row of protocols that are not in the table, and of actions: that of the default, but without
+#: its session context, request ids, note on previous queries, and masking.
 UNKNOWN = replace(
     PROTOCOLS[DEFAULT],
     omitted_previous=lambda document, prev: "",
