@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
+from playground.protocols import sse
 from playground.protocols.doctor.detection import MAX_MESSAGES, DetectedProtocol, detect_protocol
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.mcp.responses import OLD_TRANSPORT_EVENT
@@ -176,8 +177,10 @@ class Evidence:
     @property
     def is_old_transport(self) -> bool:
         """Whether it is the event stream of MCP's transport before streamable HTTP."""
-        names = [each.name for each in self._messages[:1]]
-        return self.media_type == "text/event-stream" and names == [OLD_TRANSPORT_EVENT]
+        first = self.response.first(FrameKind.EVENT)
+        if first is None or self.media_type != "text/event-stream":
+            return False
+        return sse.parse(first.data).event == OLD_TRANSPORT_EVENT
 
 
 def evidence_of(frames: Iterable[Frame], name: str = "") -> Evidence:

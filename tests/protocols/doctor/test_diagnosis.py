@@ -105,8 +105,8 @@ def mcp(*names: str, **more: Any) -> Server:
     return server(server_discover=DISCOVERED, tools_list=tools(*names, **more))
 
 
-def old_transport(event: bytes) -> Server:
-    body = b": hello\n\nevent: " + event + b"\ndata: /messages?session_id=5\n\n"
+def old_transport(event: bytes, first: bytes = b": hello\n\n") -> Server:
+    body = first + b"event: " + event + b"\ndata: /messages?session_id=5\n\n"
 
     def answer(call: HttpCall) -> Response:
         is_get = call.method == "GET" and call.url == MCP_TARGET.url
@@ -210,6 +210,11 @@ DIAGNOSES: dict[str, tuple[Target, Server, str, dict[str, str], str]] = {
                       f"{OLD_TRANSPORT.cause} edit"),
     "another stream": (MCP_TARGET, old_transport(b"message"), "mcp", {"mcp": "most MCP servers"},
                        "Nothing found at /mcp (HTTP 404). diagnose"),
+    # The first event decides, also for a run.
+    "another first event": (
+        MCP_TARGET, old_transport(b"endpoint", b"retry: 5\n\n"), "mcp",
+        {"mcp": "most MCP servers"}, "Nothing found at /mcp (HTTP 404). diagnose",
+    ),
     "mcp in place of nlweb": (AT_MCP, mcp("ask"), "ask", {"ask": "Set the binding to MCP."},
                               FOUND_MCP),
     "mcp at another path than /mcp": (
