@@ -231,8 +231,9 @@ class TestNothingElseIsTriedTwice:
         answer = ask(head(status, content_length="0"), arguments=OVER_MCP)
         assert (methods(answer.requests), answer.ending[0]) == ([DISCOVER], "failed")
 
-    def test_the_time_of_the_run(self) -> None:
-        answer = ask(HOLD, arguments=(*OVER_MCP, "--timeout", "0.1"))
+    def test_the_time_of_the_run(self, settings: Any) -> None:
+        settings.RUN_LIMITS = replace(settings.RUN_LIMITS, mcp_discovery_timeout=30)
+        answer = ask(HOLD, arguments=(*OVER_MCP, "--timeout", "0.8"))
         assert (methods(answer.requests), answer.ending) == ([DISCOVER], ("failed", "none", 3))
         assert answer.lines[-2]["limit"] == "total_timeout"
         assert remark(answer) == ""

@@ -151,7 +151,7 @@ def echo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setitem(registry.PROTOCOLS, "echo", ECHO)  # type: ignore[arg-type]
     protocols = fixture._RULES[REQUEST]["properties"]["protocol"]
     monkeypatch.setitem(protocols, "enum", [*registry.PROTOCOLS])
-    caches = (fields.protocol_forms, fixture._compiled)
+    caches = (fields.protocol_forms, fixture._schema)
     for cached in caches:
         cached.cache_clear()
     yield

@@ -269,7 +269,7 @@ async def test_starting(
     response = await async_client.post(PATH)
     assert (response.status_code, response["Location"]) == (302, PATH)
     assert asked == [agent]
-    shown = await async_client.get(PATH).text
+    shown = (await async_client.get(PATH)).text
     assert ("diagnoses are in progress" in shown) is not starts
 
 
