@@ -18,7 +18,6 @@ from django.db import transaction
 from django.forms import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.template.loader import get_template
 from django.views.decorators.http import require_POST
 from django_htmx.http import reswap, retarget
 
@@ -60,6 +59,7 @@ from playground.protocols.frames import FrameKind
 from playground.protocols.mcp import elicitation as mcp
 from playground.protocols.origins import origin_of, same_origin, url_label
 from playground.stored_runs import read_events
+from playground.ui import compiled
 from playground.ui.calls import describe_call, shown_call
 from playground.ui.formatting import safe_url, value_text
 from playground.ui.helpers import get_run, is_htmx, room_problem
@@ -307,7 +307,7 @@ def close_elicitation(entry: Entry, thread: Thread) -> str:
     if elicitation.is_settled or not elicitation.is_closed:
         return ""
     context = {"elicitation": elicitation, "closing": True}
-    return get_template("conversation/elicitation.html#body").render(context)
+    return compiled.render("conversation/elicitation.html#body", context)
 
 
 def _elicitation_entry(entry: Entry, thread: Thread) -> ElicitationEntry:

@@ -17,8 +17,6 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from django.template.loader import get_template
-
 from playground.conversation.cards import ResultCard, card_of
 from playground.conversation.entries import Entry, Shown
 from playground.conversation.media import MediaView, media_line
@@ -28,6 +26,7 @@ from playground.models import Run, RunKind
 from playground.protocols.events import Content, EntryRef, Message
 from playground.protocols.media import content_media
 from playground.protocols.text import shorten
+from playground.ui import compiled
 from playground.ui.formatting import MAX_LINE, pretty, safe_url, value_text
 
 #: Parts of a message and tools of a list that are shown.
@@ -419,7 +418,7 @@ class MessageUpdates:
         }
 
         def render(name: str, **more: Any) -> str:
-            return get_template(name).render({**context, **more})
+            return compiled.render(name, {**context, **more})
 
         if before.frame != now.frame or _is_rewritten(before, now, joined):
             return [render(f"{_FILE}#entry")]
@@ -457,7 +456,7 @@ def _growth(
 
 
 def _append(target: str, **context: str) -> str:
-    return get_template(f"{_FILE}#append").render({"target": target, **context})
+    return compiled.render(f"{_FILE}#append", {"target": target, **context})
 
 
 def _state(joined: JoinedMessage, over: bool) -> SentState:

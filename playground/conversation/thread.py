@@ -15,7 +15,6 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.template.loader import get_template
 
 from playground.base.credentials import clean_url_template
 from playground.conversation.entries import Entry, element_of
@@ -24,6 +23,7 @@ from playground.conversation.status import ProgressLine, RunMetrics, progress_of
 from playground.conversation.thread_reader import ThreadReader
 from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind, RunState
 from playground.protocols.events import EntryRef, ToolCall
+from playground.ui import compiled
 from playground.ui.formatting import label_text, pretty, value_text
 
 #: Entries of a child run on the page of its parent; its own page shows all.
@@ -171,7 +171,7 @@ class Thread:
         Templates: `conversation/response.html#children` and those it includes.
         """
         context = {**self.children_context(ref), "oob": True}
-        return get_template("conversation/response.html#children").render(context)
+        return compiled.render("conversation/response.html#children", context)
 
     def children_context(self, ref: EntryRef) -> dict[str, Any]:
         """Return the context of `conversation/response.html#children`."""
@@ -303,7 +303,7 @@ def render_entry(entry: Entry, thread: Thread, *, follow: bool = False) -> str:
     if thread.readonly:
         value = entry.message.document if entry.message else element.payload(entry.event)
         context["raw"] = pretty(value)
-    return get_template(template).render(context)
+    return compiled.render(template, context)
 
 
 def render_started(request: HttpRequest, page: Run, ref: EntryRef) -> HttpResponse:

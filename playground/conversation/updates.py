@@ -17,7 +17,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
-from django.template.loader import get_template
 
 from playground.conversation.entries import Entry, element_of
 from playground.conversation.messages import MessageUpdates, usage_rows
@@ -28,6 +27,7 @@ from playground.conversation.transcript import transcript_of
 from playground.models import FrameBatch, Run, RunState
 from playground.notifications import Stored
 from playground.protocols.events import EntryRef
+from playground.ui import compiled
 
 #: Entries that are pushed to a page; the others it fetches.
 WINDOW = 60
@@ -285,7 +285,8 @@ class RunUpdates:
         template = (
             "shares/run.html#message" if self.readonly else "conversation/response.html#message"
         )
-        html = get_template(template).render(
+        html = compiled.render(
+            template,
             {
                 **context,
                 "status": self._changed_status(context),
@@ -302,7 +303,7 @@ class RunUpdates:
                 "more_results": WINDOW if reader.entries > WINDOW else None,
                 # Announced once: a later message must not take the focus from its reader.
                 "ended": ended and not self.ended,
-            }
+            },
         )
         self.ended = ended
         return RunMessage(html, first, reader.cursor, settled, more)
@@ -327,7 +328,7 @@ class RunUpdates:
         changed = [name for name, state in states.items() if self._status.get(name) != state]
         self._status = states
         shown = {**context, "oob": True}
-        return [get_template(f"conversation/status.html#{name}").render(shown) for name in changed]
+        return [compiled.render(f"conversation/status.html#{name}", shown) for name in changed]
 
     def _catch_up(self, run: Run, upto: int) -> ThreadReader:
         """Return a reader of the frames that were announced already."""
