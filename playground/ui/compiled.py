@@ -1,11 +1,12 @@
 """Templates compiled to Python functions: the same HTML as Django's, in a tenth of its time.
 
-A live message is small, and with many runs there is one for each event: rendered by Django, it would
-take two thirds of the time of the event. Its templates are those of the page. Each is compiled once,
-from the nodes that Django has parsed, to the source of one function.
+A live message is small, and with many runs there is one for each event: rendered by Django, it
+would take two thirds of the time of the event. Its templates are those of the page. Each is
+compiled once, from the nodes that Django has parsed, to the source of one function.
 
-Every value is written by `_escaped`, which escapes as Django does. A node without a row in
-`_WRITERS` is rendered by Django. There are no context processors and no request.
+Every value is written by `_escaped`, which escapes as Django does. Tags without a row in `_WRITERS`
+cannot be compiled. There are no context processors and no request. A template that was edited is
+compiled by the next process.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from django.template.base import (
 )
 from django.template.defaulttags import (
     CommentNode,
+    CsrfTokenNode,
     ForNode,
     IfNode,
     LoadNode,
@@ -33,29 +35,33 @@ from django.template.defaulttags import (
     URLNode,
     WithNode,
 )
-from django.template.library import InclusionNode
+from django.template.library import InclusionNode, SimpleNode
 from django.template.loader import get_template
 from django.template.loader_tags import IncludeNode
 from django.urls import NoReverseMatch, reverse
 from django.utils.safestring import SafeData, SafeString
+from django.utils.timezone import template_localtime  # type: ignore[attr-defined]
 from template_partials.templatetags.partials import DefinePartialNode
 
 #: Writes the HTML of a template for a context, piece by piece.
 Render = Callable[[Mapping[str, Any], Callable[[str], object]], None]
 
 
-def render(template: str, context: Mapping[str, Any]) -> str:
+def render(name: str, context: Mapping[str, Any]) -> SafeString:
     """Return the HTML of a template, or of a part of one ("conversation/cards.html#card")."""
     pieces: list[str] = []
-    _compiled(template)(context, pieces.append)
-    return "".join(pieces)
+    _compiled(name)(context, pieces.append)
+    return SafeString("".join(pieces))
 
 
 @cache
-def _compiled(template: str) -> Render:
-    # The backend's template has Django's own, or the part of one.
-    inner: Any = get_template(template).template
-    return _Function().compile(template, inner.nodelist)
+def _compiled(name: str) -> Render:
+    return compile_template(get_template(name))
+
+
+def compile_template(template: Any) -> Render:
+    """Return the function of a template of Django's backend, or of a part of one."""
+    return _Function().compile(template.template.name or "", template.template.nodelist)
 
 
 # What the functions call
@@ -151,8 +157,8 @@ def _compared(compare: Callable[[Any, Any], Any], value: Any, other: Any) -> boo
 
 
 def _loop(values: Any, is_reversed: bool) -> Sequence[Any]:
-    values = [] if values is None else list(values)
-    return values[::-1] if is_reversed else values
+    found = [] if values is None else list(values)
+    return found[::-1] if is_reversed else found
 
 
 def _forloop(index: int, values: Sequence[Any], parent: Any) -> dict[str, Any]:
@@ -180,11 +186,15 @@ def _reversed_url(name: str, arguments: Sequence[Any], keywords: Mapping[str, An
         return ""
 
 
-def _rendered(node: Node, names: dict[str, Any], variable: str) -> tuple[str, Any]:
-    """Return what Django renders, and the value of the name that the node has set."""
-    context = Context(names)
-    return node.render_annotated(context), context.get(variable)
+def _rendered(node: Node, context: Mapping[str, Any]) -> str:
+    return str(node.render_annotated(Context(dict(context))))
 
+
+#: What the source of a function names.
+_HELPERS: Sequence[Callable[..., Any]] = (
+    *(_name, _member, _or_empty, _or_none, _escaped, _as_safe_as, _compared),
+    *(_loop, _forloop, _url, _reversed_url, _rendered, _compiled, escape, template_localtime),
+)
 
 _COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
@@ -218,7 +228,7 @@ class _Function:
         self.write(nodes)
         read = [f"    {variable} = _name(c, {name!r})" for name, variable in self._read.items()]
         source = "\n".join(["def render(c, w):", *read, *self._lines, "    return"])
-        namespace = {**globals(), **self._constants}
+        namespace = {each.__name__: each for each in _HELPERS} | self._constants
         # Made of names of this class and of literals by repr(); templates are the playground's own.
         exec(compile(source, f"<{template}>", "exec"), namespace)  # noqa: S102
         function: Render = namespace["render"]
@@ -231,8 +241,14 @@ class _Function:
             if isinstance(node, TextNode):
                 self._text.append(node.s)
             else:
-                _WRITERS.get(type(node), _write_other)(self, node)
+                self._write_tag(node)
         self._end_text()
+
+    def _write_tag(self, node: Node) -> None:
+        write = _WRITERS.get(type(node))
+        if write is None:
+            raise TypeError(f"Not compiled: {type(node).__name__}.")
+        write(self, node)
 
     def add(self, line: str) -> None:
         self._end_text()
@@ -324,7 +340,8 @@ class _Function:
 
     def condition(self, condition: Any) -> str:
         if isinstance(condition, TemplateLiteral):
-            return self.value(condition.value, "_or_none")
+            expression: Any = condition.value
+            return self.value(expression, "_or_none")
         first = self.condition(condition.first)
         if condition.id == "not":
             return f"(not {first})"
@@ -341,11 +358,11 @@ def _write_nothing(_: _Function, __: Node) -> None:
     return
 
 
-def _write_value(function: _Function, node: VariableNode) -> None:
+def _write_value(function: _Function, node: Any) -> None:
     function.add(f"w(_escaped({function.value(node.filter_expression)}))")
 
 
-def _write_if(function: _Function, node: IfNode) -> None:
+def _write_if(function: _Function, node: Any) -> None:
     # A name that is read first in a branch is read before all of them.
     word = "if"
     for condition, nodes in node.conditions_nodelists:
@@ -354,7 +371,7 @@ def _write_if(function: _Function, node: IfNode) -> None:
         word = "elif"
 
 
-def _write_for(function: _Function, node: ForNode) -> None:
+def _write_for(function: _Function, node: Any) -> None:
     values, index, loop = function.variable(), function.variable(), function.variable()
     variables = {name: function.variable() for name in node.loopvars}
     sequence = function.value(node.sequence, "_or_none")
@@ -373,7 +390,7 @@ def _write_for(function: _Function, node: ForNode) -> None:
         function.write_block(f"if not {values}:", node.nodelist_empty)
 
 
-def _write_with(function: _Function, node: WithNode) -> None:
+def _write_with(function: _Function, node: Any) -> None:
     variables = {}
     for name, expression in node.extra_context.items():
         variables[name] = function.variable()
@@ -381,14 +398,14 @@ def _write_with(function: _Function, node: WithNode) -> None:
     function.write_block("if True:", node.nodelist, **variables)
 
 
-def _write_include(function: _Function, node: IncludeNode) -> None:
+def _write_include(function: _Function, node: Any) -> None:
     template = function.value(node.template)
     values = {name: function.value(each) for name, each in node.extra_context.items()}
     context = function.dictionary(values) if node.isolated_context else function.context(values)
     function.add(f"_compiled({template})({context}, w)")
 
 
-def _write_url(function: _Function, node: URLNode) -> None:
+def _write_url(function: _Function, node: Any) -> None:
     arguments = ", ".join(function.value(each) for each in node.args)
     given = f"{function.value(node.view_name)}, [{arguments}], {function.values(node.kwargs)}"
     if node.asvar:
@@ -398,7 +415,7 @@ def _write_url(function: _Function, node: URLNode) -> None:
         function.add(f"w(escape(_url({given})))")
 
 
-def _write_inclusion(function: _Function, node: InclusionNode) -> None:
+def _write_inclusion(function: _Function, node: Any) -> None:
     """Write a tag that includes a template with a context of its own."""
     arguments = [function.value(each) for each in node.args]
     if node.takes_context:
@@ -409,14 +426,12 @@ def _write_inclusion(function: _Function, node: InclusionNode) -> None:
     function.add(f"_compiled({node.filename!r})({call}, w)")
 
 
-def _write_other(function: _Function, node: Node) -> None:
-    context = function.context({})
-    name = getattr(node, "asvar", None) or getattr(node, "target_var", None) or ""
-    variable = function.variable()
-    function.add(f"html, {variable} = _rendered({function.constant(node)}, {context}, {name!r})")
-    function.add("w(html)")
+def _write_by_django(function: _Function, node: Any) -> None:
+    call = f"_rendered({function.constant(node)}, {function.context({})})"
+    name = getattr(node, "target_var", None)
     if name:
-        function.names[name] = variable
+        raise TypeError(f"Not compiled: a tag that sets “{name}”.")
+    function.add(f"w({call})")
 
 
 _WRITERS: Mapping[type[Node], Callable[[_Function, Any], None]] = {
@@ -430,4 +445,6 @@ _WRITERS: Mapping[type[Node], Callable[[_Function, Any], None]] = {
     IncludeNode: _write_include,
     URLNode: _write_url,
     InclusionNode: _write_inclusion,
+    SimpleNode: _write_by_django,
+    CsrfTokenNode: _write_by_django,
 }
