@@ -141,7 +141,9 @@ def test_any_bytes_make_rows_and_blocks(frames: list[tuple[K, bytes]]) -> None:
     run = of_frames(*frames)
     assert all(len(text) <= 170 for _, text, _ in rows(run))
     for (text, said), (_, data) in zip(blocks(run), frames, strict=True):
-        assert bool(said) == (text.encode() != data.replace(b"\x00", b"\xef\xbf\xbd"))
+        # Some versions of Python's parser of HTML replace NUL, as browsers do, and others do not.
+        shown, sent = text.replace("\x00", "\ufffd"), data.replace(b"\x00", b"\xef\xbf\xbd")
+        assert bool(said) == (shown.encode() != sent)
 
 
 def test_the_json_of_an_event() -> None:
