@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString  # noqa: TID251 -- the type
 from django.views.decorators.http import require_safe
 from django_htmx.http import replace_url
 

@@ -39,7 +39,7 @@ from django.template.library import InclusionNode, SimpleNode
 from django.template.loader import get_template
 from django.template.loader_tags import IncludeNode
 from django.urls import NoReverseMatch, reverse
-from django.utils.safestring import SafeData, SafeString
+from django.utils.safestring import SafeData, SafeString  # noqa: TID251 -- what it writes is escaped
 from django.utils.timezone import template_localtime  # type: ignore[attr-defined]
 from template_partials.templatetags.partials import DefinePartialNode
 
@@ -260,11 +260,15 @@ class _Function:
             self.add(f"w({text!r})")
 
     def write_block(
-        self, line: str, nodes: Iterable[Node], first: str = "pass", **names: str
+        self,
+        line: str,
+        nodes: Iterable[Node],
+        names: Mapping[str, str] | None = None,
+        first: str = "pass",
     ) -> None:
         """Write a block of a `first` line and nodes, with other variables for some `names`."""
         self.add(line)
-        outer, self.names = self.names, {**self.names, **names}
+        outer, self.names = self.names, {**self.names, **(names or {})}
         self._depth += 1
         self.add(first)
         self.write(nodes)
@@ -382,9 +386,8 @@ def _write_for(function: _Function, node: Any) -> None:
     function.write_block(
         f"for {index}, {names} in enumerate({values}):",
         node.nodelist_loop,
+        {**variables, "forloop": loop},
         f"{loop} = _forloop({index}, {values}, {parent})",
-        **variables,
-        forloop=loop,
     )
     if node.nodelist_empty:
         function.write_block(f"if not {values}:", node.nodelist_empty)
@@ -395,7 +398,7 @@ def _write_with(function: _Function, node: Any) -> None:
     for name, expression in node.extra_context.items():
         variables[name] = function.variable()
         function.add(f"{variables[name]} = {function.value(expression)}")
-    function.write_block("if True:", node.nodelist, **variables)
+    function.write_block("if True:", node.nodelist, variables)
 
 
 def _write_include(function: _Function, node: Any) -> None:
@@ -427,11 +430,9 @@ def _write_inclusion(function: _Function, node: Any) -> None:
 
 
 def _write_by_django(function: _Function, node: Any) -> None:
-    call = f"_rendered({function.constant(node)}, {function.context({})})"
-    name = getattr(node, "target_var", None)
-    if name:
+    if name := getattr(node, "target_var", None):
         raise TypeError(f"Not compiled: a tag that sets “{name}”.")
-    function.add(f"w({call})")
+    function.add(f"w(_rendered({function.constant(node)}, {function.context({})}))")
 
 
 _WRITERS: Mapping[type[Node], Callable[[_Function, Any], None]] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.template.loader import get_template
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString  # noqa: TID251 -- the type
 
 from playground.ui import compiled
 

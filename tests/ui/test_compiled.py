@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ObjectDoesNotExist
 from django.template import engines
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString  # noqa: TID251 -- the type
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,6 +81,8 @@ TEMPLATES = (
     "{% for n in numbers %}{% for a, b in pairs %}"
     "{{ forloop.parentloop.counter }}{{ n }}{{ a }}{% endfor %}{% endfor %}",
     "{% for key, value in nested.key.items %}{{ key }}{{ value }}{% endfor %}",
+    "{% for line in numbers %}{% with first=line nodes=text %}{{ first }}"
+    "{% endwith %}{% endfor %}",
     "{% with n=numbers.1 t=text %}{{ n }}{{ t }}{% with n=5 %}"
     "{{ n }}{% endwith %}{{ n }}{% endwith %}{{ n }}",
     "{% url 'history' %} {% url 'history' as page %}"
