@@ -81,8 +81,7 @@ TEMPLATES = (
     "{% for n in numbers %}{% for a, b in pairs %}"
     "{{ forloop.parentloop.counter }}{{ n }}{{ a }}{% endfor %}{% endfor %}",
     "{% for key, value in nested.key.items %}{{ key }}{{ value }}{% endfor %}",
-    "{% for line in numbers %}{% with first=line nodes=text %}{{ first }}"
-    "{% endwith %}{% endfor %}",
+    "{% for line in numbers %}{% with first=line nodes=text %}{{ first }}{% endwith %}{% endfor %}",
     "{% with n=numbers.1 t=text %}{{ n }}{{ t }}{% with n=5 %}"
     "{{ n }}{% endwith %}{{ n }}{% endwith %}{{ n }}",
     "{% url 'history' %} {% url 'history' as page %}"
