@@ -223,10 +223,13 @@ class _Function:
         self.names: dict[str, str] = {}
         #: Those of the names that are read from the context.
         self._read: dict[str, str] = {}
+        #: Those that tags set, perhaps in a branch: until then they are as in the context.
+        self._set: list[tuple[str, str]] = []
 
     def compile(self, template: str, nodes: Iterable[Node]) -> Render:
         self.write(nodes)
-        read = [f"    {variable} = _name(c, {name!r})" for name, variable in self._read.items()]
+        first = [*self._read.items(), *self._set]
+        read = [f"    {variable} = _name(c, {name!r})" for name, variable in first]
         source = "\n".join(["def render(c, w):", *read, *self._lines, "    return"])
         namespace = {each.__name__: each for each in _HELPERS} | self._constants
         # Made of names of this class and of literals by repr(); templates are the playground's own.
@@ -266,14 +269,19 @@ class _Function:
         names: Mapping[str, str] | None = None,
         first: str = "pass",
     ) -> None:
-        """Write a block of a `first` line and nodes, with other variables for some `names`."""
+        """Write a block of a `first` line and nodes.
+
+        With `names` it has other variables for these, and names that are set in it are not set
+        after it. A branch of `if` has none.
+        """
         self.add(line)
-        outer, self.names = self.names, {**self.names, **(names or {})}
+        outer = None if names is None else self.names
+        self.names = {**self.names, **(names or {})}
         self._depth += 1
         self.add(first)
         self.write(nodes)
         self._depth -= 1
-        self.names = outer
+        self.names = self.names if outer is None else outer
 
     def constant(self, value: object) -> str:
         name = f"k{len(self._constants)}"
@@ -283,6 +291,14 @@ class _Function:
     def variable(self) -> str:
         self._variables += 1
         return f"v{self._variables}"
+
+    def set(self, name: str) -> str:
+        """Return the variable of a name that a tag sets: the same one in all branches of `if`."""
+        variable = self.names.get(name, "")
+        if (name, variable) not in self._set:
+            self.names[name] = variable = self.variable()
+            self._set.append((name, variable))
+        return variable
 
     # Expressions
 
@@ -390,7 +406,7 @@ def _write_for(function: _Function, node: Any) -> None:
         f"{loop} = _forloop({index}, {values}, {parent})",
     )
     if node.nodelist_empty:
-        function.write_block(f"if not {values}:", node.nodelist_empty)
+        function.write_block(f"if not {values}:", node.nodelist_empty, {})
 
 
 def _write_with(function: _Function, node: Any) -> None:
@@ -412,8 +428,7 @@ def _write_url(function: _Function, node: Any) -> None:
     arguments = ", ".join(function.value(each) for each in node.args)
     given = f"{function.value(node.view_name)}, [{arguments}], {function.values(node.kwargs)}"
     if node.asvar:
-        function.names[node.asvar] = variable = function.variable()
-        function.add(f"{variable} = _reversed_url({given})")
+        function.add(f"{function.set(node.asvar)} = _reversed_url({given})")
     else:
         function.add(f"w(escape(_url({given})))")
 

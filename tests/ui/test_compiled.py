@@ -88,6 +88,16 @@ TEMPLATES = (
     "{{ page }}|{% url 'no-such' as page %}{{ page }}|",
     "{% url 'run' 'f8a1d1cc-3c55-4d31-9c5e-0a6d0b1f2a3b' as page %}"
     "{% if page %}{{ page }}{% endif %}",
+    "{% if zero %}{% url 'history' as page %}{% else %}{% url 'no-such' as page %}{% endif %}"
+    "{% if text %}{% url 'history' as there %}{% endif %}[{{ page }}][{{ there }}]",
+    "{% if text %}{% url 'history' as page %}{% else %}{% url 'no-such' as page %}{% endif %}"
+    "[{{ page }}]",
+    "{% if zero %}{% url 'history' as text %}{% endif %}{{ text }}",
+    "{% for n in numbers %}{% if n == 1 %}{% url 'history' as page %}{% endif %}{{ n }}{{ page }}"
+    "{% endfor %}{{ page }}",
+    "{% with n=1 %}{% url 'history' as phase %}{% endwith %}"
+    "{% include 'conversation/status.html#phase' %}{% url 'history' as phase %}"
+    "{% include 'conversation/status.html#phase' %}",
     "{% icon 'warning' %}{% asset 'site/app.js' %}"
     "{% comment %}{{ no.thing }}{% endcomment %}{# no #}",
     "{% include 'conversation/status.html#phase' with phase=text metrics=none %}",
