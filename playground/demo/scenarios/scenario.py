@@ -43,7 +43,7 @@ def script(slug: str) -> Callable[[Play], Play]:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A row of the table of scenarios: what is said of it, and what it sends."""
+    """A row of the table of scenarios: its description, and the response that it sends."""
 
     slug: str
     title: str
