@@ -29,6 +29,17 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   });
 });
 
+// A message can remove the button whose request is on its way. htmx looks for what comes out of band
+// in the tree of the button, so that nothing of the answer would be found: here it is the page's.
+document.addEventListener("htmx:beforeSend", ({ detail: { elt, xhr } }) => {
+  const swap = (event) => {
+    if (elt.isConnected || event.target !== elt || !event.detail.shouldSwap) return;
+    event.preventDefault();
+    window.htmx.swap(document.body, xhr.response, { swapStyle: "none" }, { eventInfo: event.detail });
+  };
+  elt.addEventListener("htmx:beforeSwap", swap, { once: true });
+});
+
 export function patch(old, fresh) {
   copyAttributes(old, fresh);
   if ("kept" in old.dataset || (isCustom(old) && !("patched" in old.dataset))) return;

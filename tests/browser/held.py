@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, Response, Route
+from playwright.sync_api import APIResponse, Page, Response, Route
 
 
 class Held:
@@ -28,6 +28,25 @@ class Held:
         response.value.finished()
         self._page.evaluate("() => new Promise(requestAnimationFrame)")
         return response.value
+
+
+class Sent:
+    """Requests that were answered, with answers that wait on their way to the page."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.answers: list[tuple[Route, APIResponse]] = []
+        page.route(re.compile(address), lambda route: self.answers.append((route, route.fetch())))
+        self._page = page
+
+    def arrive(self) -> None:
+        """Let the first answer arrive, and wait until the page has made use of it."""
+        while not self.answers:
+            self._page.wait_for_timeout(10)
+        route, answer = self.answers[0]
+        with self._page.expect_response(lambda each: each.request == route.request) as response:
+            route.fulfill(response=answer)
+        response.value.finished()
+        self._page.evaluate("() => new Promise(requestAnimationFrame)")
 
 
 def hold(page: Page, address: str, method: str = "") -> Held:

@@ -7,6 +7,7 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.axe import findings
+from tests.browser.held import Sent
 from tests.browser.keyboard import focused, press, tab_to
 from tests.browser.workbench import Workbench
 
@@ -85,6 +86,21 @@ def test_messages_take_neither_the_focus_nor_what_was_opened(workbench: Workbenc
     button(page, "Cancel the task").click()
     expect(found).to_have_attribute("data-status", "cancelled")
     assert findings(page) == [], "cancelled"
+
+
+def test_an_answer_to_a_button_that_a_message_has_removed(
+    workbench: Workbench, complaints: list[str]
+) -> None:
+    page = workbench.page
+    found = promised(workbench)
+    # The page hears that the task was cancelled before the answer to its own request arrives.
+    sent = Sent(page, "/promise/cancellation/$")
+    button(page, "Cancel the task").click()
+    expect(found).to_have_attribute("data-status", "cancelled")
+    expect(button(page, "Cancel the task")).to_have_count(0)
+    sent.arrive()
+    assert complaints == []
+    expect(found).to_have_attribute("data-status", "cancelled")
 
 
 def test_by_keyboard_alone(page: Page, workbench: Workbench) -> None:
