@@ -35,7 +35,7 @@ PYTEST := $(BIN)/pytest --dist=worksteal
 # Runs the command of the second argument, and says how long the part in the first has taken.
 timed = @start=$$(date +%s); $(2); status=$$?; echo "$(1): $$(($$(date +%s) - start)) s"; exit $$status
 
-.PHONY: help setup run cluster generated quick test test-without-browser test-browser test-scale test-lowest test-peers test-wheel check format bench examples judge load faults lock build wheel browser clean
+.PHONY: help setup run cluster generated quick test test-without-browser test-browser test-scale test-lowest test-peers test-wheel check format bench examples judge load faults simulate lock build wheel browser clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -63,6 +63,7 @@ test-without-browser: setup $(MODULES)
 	$(call timed,scripts,npm test --silent)
 	$(call timed,tests,$(PYTEST) --numprocesses=auto)
 	$(call timed,judge,$(PYTEST) --numprocesses=auto tests/qa/judge)
+	$(call timed,simulation,$(PYTEST) --numprocesses=auto tests/qa/simulation)
 
 test-browser: setup $(MODULES) browser
 	$(call timed,browsers,$(PYTEST) -p playwright --numprocesses=$(BROWSERS) tests/browser tests/firefox)
@@ -110,6 +111,9 @@ load: setup ## Measure latency under load; prints the table of docs/benchmarks.m
 
 faults: setup ## Stop databases and processes under load; fails if a run loses anything
 	@$(BIN)/python -m tests.qa.faults $(ARGS)
+
+simulate: setup ## Play a hundred thousand schedules of runs, pages and faults in a simulated world
+	@$(BIN)/python -m tests.qa.simulation $(ARGS)
 
 lock: $(INSTALLED) ## Write both locks after a change of pyproject.toml (ARGS=--upgrade: newest versions)
 	@$(BIN)/$(COMPILE) --all-extras --group dev $(ARGS) pyproject.toml -o requirements-dev.lock
