@@ -145,7 +145,9 @@ class World:
         parent = Run.objects.get(pk=self.runs[0].pk) if is_turn else None
         run = create_run(prepared, link=RunParent(RunKind.ASK, parent), has_room=True)
         token = Share.objects.create(run=run).token
-        queued = self.draw.random() < 0.2
+        # A worker whose answer is lost has taken a run and does not know it: the run is left to
+        # those who miss its heartbeat. They go by the clock of the database, which is not simulated.
+        queued = self.draw.random() < 0.2 and not self._unanswered
         self.runs.append(SimulatedRun(run, prepared, script, token, is_queued=queued))
 
     def _plan_run(self, run: SimulatedRun) -> None:
@@ -168,8 +170,7 @@ class World:
             self._has_others |= chosen in (self._interrupt, self._delete, self._kill)
             self._plan(draw.random() * 1.2 * length, chosen, run)
         if draw.random() < 0.25:
-            # A worker that cannot read what it has taken leaves the run to those who miss its
-            # heartbeat. They go by the clock of the database, which is not simulated.
+            # The same is true of a worker that cannot read what it has taken.
             longest = 1.0 if any(each.is_queued for each in self.runs) else PATIENCE + 1.5
             seconds = draw.choice((0.01, 0.2, 1.0, 1.0, longest))
             self._plan(draw.random() * length, self._lose_database, seconds)
