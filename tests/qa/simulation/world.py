@@ -145,8 +145,8 @@ class World:
         parent = Run.objects.get(pk=self.runs[0].pk) if is_turn else None
         run = create_run(prepared, link=RunParent(RunKind.ASK, parent), has_room=True)
         token = Share.objects.create(run=run).token
-        # A worker whose answer is lost has taken a run and does not know it: the run is left to
-        # those who miss its heartbeat. They go by the clock of the database, which is not simulated.
+        # A worker whose answer is lost has taken a run and does not know it. That run is left to
+        # those who miss its heartbeat, by the clock of the database, which is not simulated.
         queued = self.draw.random() < 0.2 and not self._unanswered
         self.runs.append(SimulatedRun(run, prepared, script, token, is_queued=queued))
 
