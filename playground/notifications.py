@@ -13,17 +13,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 
 from playground.base.jobs import PerLoop, log_errors, start_task
 from playground.models import CollectionRun, Run
-from playground.models.frames import FramePart
-from playground.protocols.events import Event
-from playground.protocols.frames import Frame
+from playground.models.frames import Flush
 
 logger = logging.getLogger(__name__)
 
@@ -32,28 +29,8 @@ RETRY = 1.0
 #: Seconds after which sending one notification is given up.
 SEND_TIMEOUT = 2.0
 
-Reading = tuple[Frame, Sequence[Event]]
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """What one transaction has stored of a run, decoded already."""
-
-    #: The frames in order, with what their rows count.
-    parts: Sequence[FramePart]
-    #: The same frames with their events.
-    readings: Sequence[Reading]
-    #: The columns of the run that were changed.
-    columns: Mapping[str, Any]
-
-    @property
-    def arrived_at(self) -> float | None:
-        """Return when the first of the frames arrived, as `FramePart` has it."""
-        return self.parts[0].arrived_at if self.parts else None
-
-
 #: Called with what was stored; with None the database has to be read.
-Subscriber = Callable[[Stored | None], None]
+Subscriber = Callable[[Flush | None], None]
 
 
 class Notifier:
@@ -98,7 +75,7 @@ class Notifier:
     def has_subscribers(self, group: str) -> bool:
         return group in self._subscribers
 
-    def notify(self, groups: Sequence[str], stored: Stored | None = None) -> None:
+    def notify(self, groups: Sequence[str], stored: Flush | None = None) -> None:
         """Notify the subscribers of these groups; `stored` is for those of the first one."""
         for group in groups:
             self.deliver(group, stored)
@@ -117,7 +94,7 @@ class Notifier:
             self._flushing.append((self._queued, sent))
             await sent
 
-    def deliver(self, group: str, stored: Stored | None = None) -> None:
+    def deliver(self, group: str, stored: Flush | None = None) -> None:
         """Notify the subscribers of this process only."""
         for subscriber in tuple(self._subscribers.get(group, ())):
             # An error in one must not keep the others waiting.

@@ -12,9 +12,11 @@ from channels.layers import InMemoryChannelLayer
 
 from playground import notifications
 from playground.base.jobs import running_tasks
-from playground.notifications import Notifier, Stored
+from playground.models import Run
+from playground.models.frames import Flush
+from playground.notifications import Notifier
 
-STORED = Stored([], [], {"state": "streaming"})
+STORED = Flush(Run(), [], {"state": "streaming"})
 
 
 class Layer:
@@ -68,10 +70,10 @@ class Subscriber:
     """Counts the notifications of one group."""
 
     def __init__(self) -> None:
-        self.got: list[Stored | None] = []
+        self.got: list[Flush | None] = []
         self._changed = asyncio.Event()
 
-    def __call__(self, stored: Stored | None) -> None:
+    def __call__(self, stored: Flush | None) -> None:
         self.got.append(stored)
         self._changed.set()
 
@@ -205,7 +207,7 @@ async def test_messages_of_other_versions_are_ignored(layer: Layer) -> None:
 async def test_an_error_in_one_subscriber_is_its_own(caplog: pytest.LogCaptureFixture) -> None:
     notifier = Notifier()
 
-    def fail(_: Stored | None) -> None:
+    def fail(_: Flush | None) -> None:
         raise RuntimeError("a bug")
 
     await notifier.subscribe("run", fail)

@@ -41,7 +41,7 @@ from playground.models import (
     SavedRequest,
 )
 from playground.models.columns import storable, text_bytes
-from playground.models.frames import FramePart, RunCounters, build_batches
+from playground.models.frames import Batch, RunCounters, build_rows
 from playground.protocols import registry
 from playground.protocols.events import Outcome
 from playground.protocols.exchange import Exchange, Target
@@ -192,7 +192,7 @@ def _create_run(saved: SavedRequest, reply: Mapping[str, Any], owner: User | Non
     run.other_bytes += text_bytes(run)
     run.conversation = Conversation.objects.create(owner=owner)
     run.save()
-    FrameBatch.objects.bulk_create(build_batches(run, read.parts))
+    FrameBatch.objects.bulk_create(build_rows(run, read.batches))
     return run
 
 
@@ -208,7 +208,7 @@ def _is_timestamp(value: Any) -> bool:
 class _ReplayedFrames:
     """The frames of a recording, read by the protocol's parser."""
 
-    parts: list[FramePart] = field(default_factory=list)
+    batches: list[Batch] = field(default_factory=list)
     #: Columns of the run with their counts.
     columns: dict[str, Any] = field(default_factory=dict)
     #: Problem that ended the transfer early, None if there was none.
@@ -219,9 +219,10 @@ class _ReplayedFrames:
 def _replay(exchange: Exchange, frames: Sequence[Frame]) -> _ReplayedFrames:
     read, counters = _ReplayedFrames(), RunCounters()
     rest = iter(frames)
-    while batch := list(islice(rest, _FRAMES_PER_ROW)):
-        readings = [(frame, exchange.receive(frame)) for frame in batch]
-        read.parts.append(FramePart(batch, **counters.add(readings)))
+    while row := list(islice(rest, _FRAMES_PER_ROW)):
+        batch = counters.count(row, [exchange.receive(frame) for frame in row])
+        batch.events = None  # They would hold a large recording in memory.
+        read.batches.append(batch)
     read.columns = {**counters.columns, "frames": len(frames)}
     if frames:
         read.last_us = frames[-1].at_us

@@ -161,7 +161,7 @@ def turn(request: HttpRequest, pk: str) -> HttpResponse:
     """Show the first entries of a turn in the transcript of another one."""
     run = get_run(request, pk)
     thread = Thread(run, depth=1, page=Run())
-    entries = ThreadReader(run).read_to(run.frames, SHOWN, run.frames)
+    entries = ThreadReader(run).read_to(run.frames, SHOWN)
     # Pinned entries first, as on the turn's own page.
     shown = sorted(entries, key=lambda entry: not entry.pinned)[:SHOWN]
     cards = render_entries(shown, thread)

@@ -192,7 +192,7 @@ class Thread:
             return ChildRun(run, self, [])
         thread = Thread(run, self._depth + 1, self.page, readonly=self.readonly)
         reader = ThreadReader(run)
-        entries = reader.read_to(run.frames, SHOWN, run.frames)
+        entries = reader.read_to(run.frames, SHOWN)
         shown = [entry for entry in entries if entry.pinned]
         shown += [entry for entry in entries if not entry.pinned]
         progress = None if run.is_final else progress_of(reader.progress)

@@ -15,7 +15,7 @@ from django.http import Http404
 from playground.conversation.entries import Entry
 from playground.conversation.message_joiner import JOINED, MessageJoiner, MessagePart
 from playground.models import FrameBatch, Run
-from playground.notifications import Stored
+from playground.models.frames import Batch
 from playground.protocols.events import EntryRef, Event, Placement, PlacementAssigner, Progress
 from playground.protocols.frames import Frame
 from playground.stored_runs import exchange_for
@@ -44,41 +44,43 @@ class ThreadReader:
         self,
         upto: int,
         window: int,
-        max_frames: int,
-        batches: Iterable[FrameBatch] | None = None,
+        max_frames: float = inf,
+        rows: Iterable[FrameBatch] | None = None,
     ) -> list[Entry]:
-        """Read to frame `upto`, or until `max_frames` were read, and return the new entries.
+        """Read stored frames to number `upto`, or until `max_frames` were read.
+
+        Returns as `read` does. `rows` are those after the cursor, if they were read already.
+        """
+        if rows is None:
+            rows = self._run.batches(last__gt=self.cursor, first__lte=upto)
+        return self.read(rows, window, upto, max_frames)
+
+    def read(
+        self,
+        batches: Iterable[Batch | FrameBatch],
+        window: int,
+        upto: float = inf,
+        max_frames: float = inf,
+    ) -> list[Entry]:
+        """Read what follows the cursor in batches, or in rows of them; return the new entries.
 
         All pinned entries are returned, and all others below number `window`; once there are that
-        many, batches are skipped. `entries` stays exact. `batches` are those after the cursor, if
-        they were read already.
+        many, batches are skipped. `entries` stays exact. A batch with its events is not decoded
+        again.
         """
         added: list[Entry] = []
-        if batches is None:
-            batches = self._run.batches(last__gt=self.cursor, first__lte=upto)
         for batch in batches:
             if batch.first > upto:
                 break
             whole = self.cursor < batch.first and batch.last <= upto
             if whole and self.entries >= window and batch.is_skippable:
-                self._skip(batch)
+                self.cursor = batch.last
+                self.entries += batch.entries
                 continue
             if max_frames <= 0:
                 break
             max_frames -= batch.last - batch.first + 1
-            added += self._read(batch, upto, window)
-        return added
-
-    def add(self, stored: Stored, window: int) -> list[Entry]:
-        """Take what was stored after the cursor, decoded already; return as `read_to` does."""
-        parts = stored.parts
-        if self.entries >= window and all(part.is_skippable for part in parts):
-            self.cursor = parts[-1].frames[-1].seq if parts else self.cursor
-            self.entries += sum(part.entries for part in parts)
-            return []
-        added: list[Entry] = []
-        for frame, events in stored.readings:
-            self._add(frame, events, added, window)
+            added += self._read(batch, window, upto)
         return added
 
     def page(self, offset: int, count: int) -> list[Entry]:
@@ -112,19 +114,18 @@ class ThreadReader:
         indexed.sort(key=lambda pair: (pair[0] is None, pair[0] or 0))
         return [entry for _, entry in indexed]
 
-    def _skip(self, batch: FrameBatch) -> None:
-        self.cursor = batch.last
-        self.entries += batch.entries
-
-    def _read(self, batch: FrameBatch, upto: int | None = None, window: float = inf) -> list[Entry]:
+    def _read(
+        self, batch: Batch | FrameBatch, window: float = inf, upto: float = inf
+    ) -> list[Entry]:
         added: list[Entry] = []
+        batch = batch.read() if isinstance(batch, FrameBatch) else batch
         receive, after = self._reader.receive, self.cursor
-        for frame in batch.frames():
-            if frame.seq <= after:
-                continue
-            if upto is not None and frame.seq > upto:
+        for number, frame in enumerate(batch.frames):
+            if frame.seq > upto:
                 break
-            self._add(frame, receive(frame), added, window)
+            if frame.seq > after:
+                events = receive(frame) if batch.events is None else batch.events[number]
+                self._add(frame, events, added, window)
         return added
 
     def _add(

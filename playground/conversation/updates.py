@@ -25,7 +25,7 @@ from playground.conversation.thread import Thread, render_entries
 from playground.conversation.thread_reader import ThreadReader
 from playground.conversation.transcript import transcript_of
 from playground.models import FrameBatch, Run, RunState
-from playground.notifications import Stored
+from playground.models.frames import Flush
 from playground.protocols.events import EntryRef
 from playground.ui import compiled
 
@@ -58,10 +58,10 @@ class RunMessage:
 
 @dataclass(frozen=True, slots=True)
 class ReadRun:
-    """A run that was read from the database, and then its batches after some frame."""
+    """A run that was read from the database, and then its rows of frames after some frame."""
 
     run: Run
-    batches: Sequence[FrameBatch]
+    rows: Sequence[FrameBatch]
 
 
 def _shown_runs() -> QuerySet[Run]:
@@ -86,14 +86,14 @@ def advance_together(every: Sequence[RunUpdates]) -> list[RunMessage | Exception
     after: dict[UUID, int] = {}
     for each in together:
         after[each.pk] = min(each.cursor, after.get(each.pk, each.cursor))
-    batches: dict[UUID, list[FrameBatch]] = defaultdict(list)
+    rows: dict[UUID, list[FrameBatch]] = defaultdict(list)
     if after:
         new = [Q(run=pk, last__gt=cursor) for pk, cursor in after.items()]
-        for batch in FrameBatch.objects.filter(reduce(or_, new)).order_by("run", "first"):
-            batches[batch.run_id].append(batch)
+        for row in FrameBatch.objects.filter(reduce(or_, new)).order_by("run", "first"):
+            rows[row.run_id].append(row)
     messages: list[RunMessage | Exception | None] = []
     for each in every:
-        read = ReadRun(found[each.pk], batches[each.pk]) if each in together else None
+        read = ReadRun(found[each.pk], rows[each.pk]) if each in together else None
         try:
             messages.append(each.advance(read=read))
         except Exception as error:
@@ -153,29 +153,14 @@ class RunUpdates:
             others = Run.objects.turns().unfinished().filter(conversation=run.conversation_id)
             self.other_turns = dict(others.exclude(pk=run.pk).values_list("pk", "state"))
 
-    def needs_read(self, stored: Sequence[Stored]) -> bool:
+    def needs_read(self, stored: Sequence[Flush]) -> bool:
         """Return whether the database has to be read to go on with what was stored.
 
         That is so at the beginning and at the end of a run, and where frames are missing.
         """
         is_open = self._run is not None and not self._run.is_final
-        is_ending = any(name in each.columns for each in stored for name in _ENDING)
-        return not is_open or is_ending or self._new_frames(stored) is None
-
-    def append(self, stored: Sequence[Stored]) -> RunMessage | None:
-        """Return the message with what was just stored and decoded; None if nothing is new.
-
-        Does not read the database, see `needs_read`: child runs are shown as they were when it was
-        read last.
-        """
-        run, thread, reader, new = self._run, self._thread, self._reader, self._new_frames(stored)
-        assert run is not None
-        assert thread is not None
-        assert reader is not None
-        assert new is not None
-        for each in new:
-            vars(run).update(each.columns)
-        return self._message(run, thread, reader, new)
+        is_ending = any(name in each.changes for each in stored for name in _ENDING)
+        return not is_open or is_ending or self._new(stored) is None
 
     @property
     def has_begun(self) -> bool:
@@ -184,60 +169,73 @@ class RunUpdates:
 
     def advance(
         self,
-        stored: Sequence[Stored] | None = None,
+        stored: Sequence[Flush] | None = None,
         upto: int | None = None,
         *,
         ends: bool = True,
         read: ReadRun | None = None,
+        reads: bool = True,
     ) -> RunMessage | None:
         """Return the message with everything new since the last one; None if nothing is.
 
-        Reads the run, and its frames unless they are in `stored`; at most to frame `upto`. Nothing
-        of that is read if it was `read` already. Unless it `ends`, the end of the run is left to a
-        later message. Raises `Run.DoesNotExist` if the run was deleted. After an exception the
-        position is the same as before.
+        Reads the run, and its frames unless they were just `stored`; at most to frame `upto`.
+        Nothing of that is read if it was `read` already. Unless it `reads`, the message is made
+        without the database, which `needs_read` must permit: child runs are shown as they were
+        when it was read last. Unless it `ends`, the end of the run is left to a later message.
+        Raises `Run.DoesNotExist` if the run was deleted. After an exception the position is the
+        same as before.
         """
         cursor, turns, had_ended = self.cursor, self.other_turns, self.ended
         try:
-            return self._advance(stored, upto, ends=ends, read=read)
+            if not reads:
+                return self._go_on(stored or ())
+            return self._read(stored, upto, ends=ends, read=read)
         except Exception:
             self._restart(cursor, had_ended, turns)
             raise
 
-    def _advance(
-        self,
-        stored: Sequence[Stored] | None,
-        upto: int | None,
-        *,
-        ends: bool,
-        read: ReadRun | None,
+    def _go_on(self, stored: Sequence[Flush]) -> RunMessage | None:
+        run, thread, reader, new = self._run, self._thread, self._reader, self._new(stored)
+        assert run is not None
+        assert thread is not None
+        assert reader is not None
+        assert new is not None
+        for each in new:
+            vars(run).update(each.columns)
+        return self._message(run, thread, reader, new)
+
+    def _read(
+        self, stored: Sequence[Flush] | None, upto: int | None, *, ends: bool, read: ReadRun | None
     ) -> RunMessage | None:
         # The run is read before its frames: a final state must not be announced before the
         # frames that led to it, and frames stored in between come with the next message.
         run = read.run if read else _shown_runs().get(pk=self.pk)
-        new = None if stored is None else self._new_frames(stored)
+        new = None if stored is None else self._new(stored)
         last = run.frames if upto is None else min(upto, run.frames)
         if self._reader is None:
             self._reader, new = self._catch_up(run, self._after), None
         elif new is None and self._has_gap and last > self.cursor:
             self._reader = self._catch_up(run, self.cursor)
         self._run, self._thread = run, Thread(run, readonly=self.readonly)
-        batches = read.batches if read else None
+        rows = read.rows if read else None
         return self._message(
-            run, self._thread, self._reader, new, last, batches, is_read=True, ends=ends
+            run, self._thread, self._reader, new, last, rows, is_read=True, ends=ends
         )
 
-    def _new_frames(self, stored: Sequence[Stored]) -> Sequence[Stored] | None:
-        """Return what of `stored` was not announced yet; None if frames are missing in between."""
+    def _new(self, stored: Sequence[Flush]) -> Sequence[Flush] | None:
+        """Return what of `stored` was not announced yet.
+
+        None if that cannot be shown: frames are missing in between, or events of them.
+        """
         new, last = [], self.cursor
         for each in stored:
-            frames = [part.frames for part in each.parts]
             # The run's columns without frames are those of its start.
-            if frames[-1][-1].seq <= last if frames else last:
+            if each.batches[-1].last <= last if each.batches else last:
                 continue
-            if frames and (frames[0][0].seq != last + 1 or not _is_complete(each)):
+            is_next = not each.batches or each.batches[0].first == last + 1
+            if not is_next or any(batch.events is None for batch in each.batches):
                 return None
-            last = frames[-1][-1].seq if frames else last
+            last = each.batches[-1].last if each.batches else last
             new.append(each)
         return new
 
@@ -246,23 +244,23 @@ class RunUpdates:
         run: Run,
         thread: Thread,
         reader: ThreadReader,
-        stored: Sequence[Stored] | None,
+        stored: Sequence[Flush] | None,
         upto: int = 0,
-        batches: Sequence[FrameBatch] | None = None,
+        rows: Sequence[FrameBatch] | None = None,
         *,
         is_read: bool = False,
         ends: bool = True,
     ) -> RunMessage | None:
         """Return the message with frames from `stored`, or else from the database to `upto`.
 
-        `batches` are those of the database, if they were read already. Child runs and other turns
-        are compared where the database was read (`is_read`).
+        `rows` are those of the database, if they were read already. Child runs and other turns are
+        compared where the database was read (`is_read`).
         """
         before, first = reader.entries, reader.cursor + 1
         if stored is None:
-            added = reader.read_to(upto, WINDOW, MAX_FRAMES_PER_MESSAGE, batches)
+            added = reader.read_to(upto, WINDOW, MAX_FRAMES_PER_MESSAGE, rows)
         else:
-            added = [entry for each in stored for entry in reader.add(each, WINDOW)]
+            added = reader.read((batch for each in stored for batch in each.batches), WINDOW)
             self._has_gap = self._has_gap or first <= reader.cursor
         self._note_closing(added)
         turns = self._changed_turns() if is_read else set()
@@ -280,7 +278,7 @@ class RunUpdates:
         # The context of the next request changes with the end, and with later changes.
         is_new = run.is_final and (ended or changed) and not self.readonly
         transcript = transcript_of(run) if is_new or turns else None
-        rows = transcript.rows if transcript else []
+        turns_shown = transcript.rows if transcript else []
         context = _entries_context(run, reader, thread, added, before)
         template = (
             "shares/run.html#message" if self.readonly else "conversation/response.html#message"
@@ -295,7 +293,7 @@ class RunUpdates:
                 "first": first,
                 "last": reader.cursor,
                 "transcript": transcript,
-                "rows": [row for row in rows if row.run.pk in turns],
+                "rows": [row for row in turns_shown if row.run.pk in turns],
                 "updates": self._update_messages(reader, thread, ended and not self.ended),
                 "children": [thread.render_children(ref) for ref in changed],
                 "final": ended,
@@ -334,7 +332,7 @@ class RunUpdates:
         """Return a reader of the frames that were announced already."""
         reader = ThreadReader(run)
         self._closing, self._has_gap = [], False
-        self._note_closing(reader.read_to(min(upto, run.frames), WINDOW, run.frames))
+        self._note_closing(reader.read_to(min(upto, run.frames), WINDOW))
         reader.messages.changed()
         self._message_updates.note(reader.messages, over=self.ended)
         return reader
@@ -382,11 +380,6 @@ _READONLY_STATUS = ("badge", "stats_now", "stats_counts")
 _ENDING = ("problem", "ended_us")
 
 
-def _is_complete(stored: Stored) -> bool:
-    """Return whether all of its frames were received decoded."""
-    return len(stored.readings) == sum(len(part.frames) for part in stored.parts)
-
-
 def response_context(run: Run | None, *, onward: bool = True) -> dict[str, Any]:
     """Return the context of `conversation/response.html`: everything about a run up to now.
 
@@ -396,7 +389,7 @@ def response_context(run: Run | None, *, onward: bool = True) -> dict[str, Any]:
         return {"run": None}
     reader = ThreadReader(run)
     thread = Thread(run)
-    entries = reader.read_to(run.frames, WINDOW, run.frames)
+    entries = reader.read_to(run.frames, WINDOW)
     settled = run.is_final and thread.is_settled
     transcript = transcript_of(run, onward=onward)
     is_waiting = any(not row.run.is_final for row in transcript.rows)

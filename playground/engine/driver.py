@@ -28,8 +28,8 @@ from playground.engine.mcp_sessions import find_session, store_session
 from playground.engine.request import PreparedRequest
 from playground.engine.writer import FramesLostError, FrameWriter, RunEndedError
 from playground.models import Run, RunKind, RunState
-from playground.models.frames import FramePart, RunCounters
-from playground.notifications import Reading, notify_viewers
+from playground.models.frames import RunCounters
+from playground.notifications import notify_viewers
 from playground.protocols import registry
 from playground.protocols.events import Event, Outcome
 from playground.protocols.exchange import Exchange, Target, UsesSession
@@ -300,24 +300,24 @@ class Driver:
         *before, last = frames
         if before and before[-1].kind is FrameKind.BODY and last.kind in LAST_KINDS:
             # Pieces of a body have no events: reading them takes no time.
-            self._put(writer, self._read(before))
+            self._put(writer, before, self._read(before))
             frames = [last]
         if self._is_large(frames):
             work = asyncio.get_running_loop().run_in_executor(_decoder, self._read, frames)
-            await _call_to_end(work, partial(self._put, writer))
+            await _call_to_end(work, partial(self._put, writer, frames))
         else:
-            self._put(writer, self._read(frames))
+            self._put(writer, frames, self._read(frames))
 
     def _is_large(self, frames: Sequence[Frame]) -> bool:
         if frames[-1].kind in LAST_KINDS:
             return bool(self._counters.columns["bytes"] > LARGE)
         return sum(len(frame.data) for frame in frames) > LARGE
 
-    def _read(self, frames: Sequence[Frame]) -> list[Reading]:
-        return [(frame, self.exchange.receive(frame)) for frame in frames]
+    def _read(self, frames: list[Frame]) -> list[Sequence[Event]]:
+        return [self.exchange.receive(frame) for frame in frames]
 
-    def _put(self, writer: FrameWriter, readings: list[Reading]) -> None:
-        for frame, events in readings:
+    def _put(self, writer: FrameWriter, frames: list[Frame], read: list[Sequence[Event]]) -> None:
+        for frame, events in zip(frames, read, strict=True):
             if frame.kind is FrameKind.HEAD:
                 self._state = transition(self._state, RunState.STREAMING)
             elif frame.kind is FrameKind.ERROR and not self.exchange.tolerates_error:
@@ -328,12 +328,12 @@ class Driver:
         problem = self.exchange.problem
         if not self._problem and problem and problem.state == RunState.REFUSED:
             self._problem = problem
-        part = FramePart([frame for frame, _ in readings], **self._counters.add(readings))
+        batch = self._counters.count(frames, read)
         columns = {"outcome": self.exchange.outcome, **self._counters.columns}
-        if readings:
-            age = (self._clock() - readings[0][0].at_us) / 1_000_000
-            part.arrived_at = time.monotonic() - age
-        writer.add(part, readings, state=self._state, **columns)
+        if frames:
+            age = (self._clock() - frames[0].at_us) / 1_000_000
+            batch.arrived_at = time.monotonic() - age
+        writer.add(batch, state=self._state, **columns)
 
     def _send_automatic_responses(self) -> None:
         """Send the responses that are due in mid-call and need no user, each as its own run."""

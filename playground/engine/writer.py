@@ -12,7 +12,6 @@ import asyncio
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -23,8 +22,8 @@ from playground.base.executors import UNAVAILABLE, write_when_available
 from playground.base.jobs import PerLoop, start_task
 from playground.base.memory_budget import RunMemory
 from playground.models import FrameBatch, Run, RunState
-from playground.models.frames import FramePart, build_batches
-from playground.notifications import Reading, Stored, notifier
+from playground.models.frames import Batch, Flush, build_rows
+from playground.notifications import notifier
 from playground.protocols.frames import Frame
 
 logger = logging.getLogger(__name__)
@@ -59,33 +58,6 @@ class FramesLostError(Exception):
         return isinstance(self.__cause__, UNAVAILABLE)
 
 
-@dataclass(slots=True)
-class PendingFlush:
-    """Frames and columns of a run that wait for the next flush."""
-
-    run: Run
-    parts: list[FramePart] = field(default_factory=list)
-    #: The frames with their events, for viewers in this process.
-    readings: list[Reading] = field(default_factory=list)
-    #: Columns of the run that change with the frames.
-    changes: dict[str, Any] = field(default_factory=dict)
-    bytes: int = 0
-
-    def __bool__(self) -> bool:
-        return bool(self.parts or self.changes)
-
-    @property
-    def first(self) -> int | None:
-        return self.parts[0].frames[0].seq if self.parts else None
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        """Return the changed columns, the number of the last frame among them."""
-        if not self.parts:
-            return self.changes
-        return {**self.changes, "frames": self.parts[-1].frames[-1].seq}
-
-
 class FrameWriter:
     """Numbers and stores the frames of one run, together with the run's own columns."""
 
@@ -106,7 +78,7 @@ class FrameWriter:
         self._memory = memory or RunMemory()
         self._run = run
         self._eager = eager
-        self._pending = PendingFlush(run)
+        self._pending = Flush(run)
         self._last_seq = run.frames
         self._group = run.group
         self._flushed_at = 0.0
@@ -139,21 +111,18 @@ class FrameWriter:
         # Built anew: dataclasses.replace() costs four times as much, for every event.
         return [Frame(seq, f.at_us, f.kind, f.data) for seq, f in enumerate(frames, first)]
 
-    def add(
-        self, part: FramePart | None = None, readings: Sequence[Reading] = (), **changes: Any
-    ) -> None:
+    def add(self, batch: Batch | None = None, **changes: Any) -> None:
         """Queue numbered frames, and columns of the run that change with them.
 
-        `readings` are the same frames with their events.
+        Events are dropped if nobody in this process watches.
         """
         if self._failure is not None:
             return
-        if part and part.frames:
-            self._pending.parts.append(part)
-            is_shown = readings and notifier().has_subscribers(self._group)
-            if is_shown:
-                self._pending.readings += readings
-            size = part.decoded_bytes if is_shown else part.bytes
+        if batch and batch.frames:
+            if not notifier().has_subscribers(self._group):
+                batch.events = None
+            size = batch.bytes if batch.events is None else batch.decoded_bytes
+            self._pending.batches.append(batch)
             self._pending.bytes += size
             self._memory.add(size)
         self._pending.changes.update(changes)
@@ -177,40 +146,38 @@ class FrameWriter:
         self.raise_failure()
         await notifier().flush()
 
-    def take(self) -> PendingFlush:
+    def take(self) -> Flush:
         """Return the pending frames and columns; the caller must call `stored` or `failed`."""
         self._cancel_timer()
         self._is_storing = True
         self._flushed_at = asyncio.get_running_loop().time()
-        flush, self._pending = self._pending, PendingFlush(self._run)
+        flush, self._pending = self._pending, Flush(self._run)
         # Most columns change once. Five of fourteen change with each event.
         changes = {
             name: value
             for name, value in flush.changes.items()
             if self._stored.get(name, ...) != value
         }
-        flush.changes = changes if changes or flush.parts else flush.changes
+        flush.changes = changes if changes or flush.batches else flush.changes
         return flush
 
-    def stored(self, flush: PendingFlush) -> None:
+    def stored(self, flush: Flush) -> None:
         """Notify the viewers of stored frames, and schedule those that were added meanwhile."""
         self._is_storing = False
         self._memory.release(flush.bytes)
         self._count(flush)
         self._stored |= flush.changes
-        notifier().notify(
-            self._run.viewer_groups, Stored(flush.parts, flush.readings, flush.columns)
-        )
+        notifier().notify(self._run.viewer_groups, flush)
         if self._pending:
             self._schedule()
         else:
             self._hurry = False
             self._drained.set()
 
-    def _count(self, flush: PendingFlush) -> None:
+    def _count(self, flush: Flush) -> None:
         """Count the frames of a flush in the metrics; the columns hold totals of the run."""
-        if flush.parts:
-            frames = flush.parts[-1].frames[-1].seq - flush.parts[0].frames[0].seq + 1
+        if flush.batches:
+            frames = flush.batches[-1].last - flush.batches[0].first + 1
             growth: Counter[str] = Counter()
             for name in _TOTALS & flush.changes.keys():
                 growth[name] = flush.changes[name] - self._stored.get(name, 0)
@@ -218,16 +185,17 @@ class FrameWriter:
             metrics.stored_events.inc(growth["events"])
             metrics.stored_bytes.inc(growth["bytes"] + growth["other_bytes"])
 
-    def failed(self, flush: PendingFlush, error: Exception) -> None:
+    def failed(self, flush: Flush, error: Exception) -> None:
         """Stop storing and discard pending frames. Later calls raise, see `raise_failure`."""
         if not isinstance(error, (*UNAVAILABLE, RunEndedError)):
             logger.error("Storing frames of run %s failed", self._run.pk, exc_info=error)
         # Its tracebacks would hold the frames that could not be stored.
         error.__cause__ = error.__context__ = None
         self._failure = error.with_traceback(None)
-        self._first_lost = flush.first or self._pending.first or self._last_seq + 1
+        lost = [*flush.batches, *self._pending.batches]
+        self._first_lost = lost[0].first if lost else self._last_seq + 1
         self._memory.release(flush.bytes + self._pending.bytes)
-        self._pending = PendingFlush(self._run)
+        self._pending = Flush(self._run)
         self._drained.set()
         self._on_failure()
 
@@ -299,7 +267,7 @@ class GroupCommit:
                     writer.failed(flush, failure)
 
 
-async def _retry(writer: FrameWriter, flush: PendingFlush) -> None:
+async def _retry(writer: FrameWriter, flush: Flush) -> None:
     try:
         await write_when_available(store, flush)
     except Exception as error:
@@ -311,7 +279,7 @@ async def _retry(writer: FrameWriter, flush: PendingFlush) -> None:
 _group_commit = PerLoop(GroupCommit)
 
 
-def store_together(flushes: Sequence[PendingFlush]) -> Errors:
+def store_together(flushes: Sequence[Flush]) -> Errors:
     """Store the flushes of different runs in one transaction, or each in one if that fails.
 
     Returns the error of each flush. Raises the exception of a database that is unavailable: none
@@ -331,7 +299,7 @@ def store_together(flushes: Sequence[PendingFlush]) -> Errors:
     return _store_each(flushes)
 
 
-def _store_each(flushes: Sequence[PendingFlush]) -> Errors:
+def _store_each(flushes: Sequence[Flush]) -> Errors:
     errors: list[Exception | None] = []
     for flush in flushes:
         try:
@@ -347,7 +315,7 @@ def _store_each(flushes: Sequence[PendingFlush]) -> Errors:
     return errors
 
 
-def store(flush: PendingFlush) -> None:
+def store(flush: Flush) -> None:
     """Store numbered frames and the run's changed columns in one transaction.
 
     Stores nothing twice: a connection that is lost during a commit does not tell whether it was
@@ -362,14 +330,14 @@ def store(flush: PendingFlush) -> None:
             raise
 
 
-def _store(flushes: Sequence[PendingFlush]) -> None:
+def _store(flushes: Sequence[Flush]) -> None:
     with transaction.atomic():
         if _update_runs(flushes) != len(flushes):
             raise RunEndedError("a run has ended or was deleted")
-        _insert([batch for flush in flushes for batch in build_batches(flush.run, flush.parts)])
+        _insert([row for flush in flushes for row in build_rows(flush.run, flush.batches)])
 
 
-def _insert(batches: Sequence[FrameBatch]) -> None:
+def _insert(new: Sequence[FrameBatch]) -> None:
     """Insert rows, with one statement for all of them.
 
     `bulk_create` has a statement for each number of rows. sqlite3 caches them, and each keeps the
@@ -377,8 +345,8 @@ def _insert(batches: Sequence[FrameBatch]) -> None:
     """
     database = connections[DEFAULT_DB_ALIAS]
     rows = [
-        [field.get_db_prep_save(getattr(batch, field.attname), database) for field in _INSERTED]
-        for batch in batches
+        [field.get_db_prep_save(getattr(row, field.attname), database) for field in _INSERTED]
+        for row in new
     ]
     if rows:
         with database.cursor() as cursor:
@@ -398,7 +366,7 @@ def _insert_statement() -> str:
     return f"INSERT INTO {table} ({names}) VALUES ({values})"  # noqa: S608
 
 
-def _update_runs(flushes: Sequence[PendingFlush]) -> int:
+def _update_runs(flushes: Sequence[Flush]) -> int:
     """Update the columns of unfinished runs; return the number of runs that were updated.
 
     The same as an `update()` for each run, at a tenth of its time: many runs change the same

@@ -31,9 +31,10 @@ from playground.conversation.updates import RunMessage, RunUpdates, advance_toge
 from playground.models import CollectionRun, Run, RunState, Share, Step
 from playground.models.collection_runs import collection_run_group
 from playground.models.driving import local_runs, mark_interrupted
+from playground.models.frames import Flush
 from playground.models.rows import valid_sessions
 from playground.models.runs import group_of
-from playground.notifications import Stored, Subscriber, notifier
+from playground.notifications import Subscriber, notifier
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +93,7 @@ class Work:
 
     updates: RunUpdates
     #: What was stored since the last message; None if frames are to be read from the database.
-    stored: Sequence[Stored] | None
+    stored: Sequence[Flush] | None
     #: Whether the run, its child runs and the other turns have to be read.
     reads: bool
 
@@ -114,7 +115,7 @@ class RunFeed:
         #: Set once the feed receives notifications.
         self._subscribed = asyncio.Event()
         self._new_turns: dict[UUID, str] = {}
-        self._stored: list[Stored] = []
+        self._stored: list[Flush] = []
         #: The frames in it, and their bytes.
         self._waiting = self._waiting_bytes = 0
         #: Delays that end with the next message, and with that which is being rendered: metric and
@@ -194,19 +195,19 @@ class RunFeed:
         self._is_attached = self._is_attached and self.is_local
         self._schedule()
 
-    def _notified(self, stored: Stored | None) -> None:
+    def _notified(self, stored: Flush | None) -> None:
         if stored is None:
             self._must_read = True
             if not self.is_local:
                 self._delays.append((metrics.notified_delivery, time.monotonic()))
         else:
-            if stored.arrived_at is not None:
-                self._delays.append((metrics.delivery, stored.arrived_at))
-            size = sum(part.decoded_bytes for part in stored.parts)
+            for batch in stored.batches[:1]:
+                if batch.arrived_at is not None:
+                    self._delays.append((metrics.delivery, batch.arrived_at))
             self._stored.append(stored)
-            self._waiting += len(stored.readings)
-            self._waiting_bytes += size
-            self._feeds.waiting_bytes += size
+            self._waiting += sum(len(batch.frames) for batch in stored.batches)
+            self._waiting_bytes += stored.bytes
+            self._feeds.waiting_bytes += stored.bytes
             if (
                 self._waiting > MAX_WAITING
                 or self._waiting_bytes > MAX_WAITING_BYTES
@@ -216,7 +217,7 @@ class RunFeed:
                 self._must_read, self._is_attached = True, False
         self._schedule()
 
-    def _turn_notified(self, _: Stored | None) -> None:
+    def _turn_notified(self, _: Flush | None) -> None:
         self._must_read = True
         self._schedule()
 
@@ -238,7 +239,7 @@ class RunFeed:
         self._must_read = False
         return Work(self._updates, known, reads)
 
-    def _take_stored(self) -> list[Stored]:
+    def _take_stored(self) -> list[Flush]:
         """Return what waits, which waits no longer."""
         self._feeds.waiting_bytes -= self._waiting_bytes
         self._waiting = self._waiting_bytes = 0
@@ -523,7 +524,7 @@ def _render_all(works: Sequence[Work]) -> list[RunMessage | Exception | None]:
     outcomes: list[RunMessage | Exception | None] = []
     for work in works:
         try:
-            outcomes.append(work.updates.append(work.stored or ()))
+            outcomes.append(work.updates.advance(work.stored, reads=False))
         except Exception as error:
             outcomes.append(error)
     return outcomes

@@ -30,7 +30,8 @@ from playground.collection_runs.page import CollectionRunUpdates, StepPage, deco
 from playground.conversation.updates import RunUpdates
 from playground.live.broadcast import RunFeed, run_feeds
 from playground.models import CollectionRun, Run, Share
-from playground.notifications import Stored, notifier
+from playground.models.frames import Flush
+from playground.notifications import notifier
 
 logger = logging.getLogger(__name__)
 
@@ -322,7 +323,7 @@ class CollectionRunConsumer(LiveConsumer):
             run_feeds().unwatch(self)
             notifier().unsubscribe(self._group, self._notified)
 
-    def _notified(self, _: Stored | None) -> None:
+    def _notified(self, _: Flush | None) -> None:
         self._changed.set()
 
     async def _follow(self, updates: CollectionRunUpdates) -> None:

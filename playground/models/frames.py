@@ -1,9 +1,13 @@
-"""Frame batches: the frames of a run as they are stored, verbatim, many to a row; their counts."""
+"""Batches of frames: what is stored of a run and passed on to its viewers, and the rows of it.
+
+The writer stores what waits of a run in one `Flush`, and passes that on to the viewers of its
+process. Readers that have none read the same batches from the rows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
@@ -70,8 +74,12 @@ class FrameBatch(models.Model):
     def frames(self) -> Iterator[Frame]:
         return unpack(self.data, self.first)
 
+    def read(self) -> Batch:
+        """Return its frames, without their events."""
+        return Batch(list(self.frames()))
 
-# Packing of numbered frames into rows, for the writer of runs and for recordings
+
+# Batches in memory, and their packing into rows, for the writer of runs and for recordings
 
 #: Frames and bytes of one row, which a reader of a single frame has to unpack.
 ROW_FRAMES, ROW_BYTES = 500, 256 * 1024
@@ -83,16 +91,26 @@ INDEPENDENT_KINDS = frozenset({FrameKind.EVENT, FrameKind.COMMENT})
 
 
 @dataclass(slots=True)
-class FramePart:
-    """Consecutive numbered frames and their counts, which become columns of the row."""
+class Batch:
+    """Consecutive numbered frames of a run, with what they are and how they count."""
 
     frames: list[Frame]
+    #: The events of each frame; None where nobody has them, and the frames are to be read.
+    events: list[Sequence[Event]] | None = None
     entries: int = 0
     pinned: int = 0
     #: Whether later frames are read differently after these frames.
     changes_reading: bool = False
     #: When the first frame arrived, in seconds of `time.monotonic`; not stored.
     arrived_at: float | None = None
+
+    @property
+    def first(self) -> int:
+        return self.frames[0].seq
+
+    @property
+    def last(self) -> int:
+        return self.frames[-1].seq
 
     @property
     def is_independent(self) -> bool:
@@ -118,34 +136,56 @@ class FramePart:
         return DECODED_SIZE * self.bytes + _VALUE_SIZE * values
 
 
-def build_batches(run: Run, parts: Iterable[FramePart]) -> list[FrameBatch]:
-    return [_row_of(run, row) for row in _rows(parts)]
+@dataclass(slots=True)
+class Flush:
+    """What one transaction stores of a run: new frames, and the columns that change with them."""
+
+    run: Run
+    #: Those without frames are left out.
+    batches: list[Batch] = field(default_factory=list)
+    #: Columns of the run by name, without the number of its frames.
+    changes: dict[str, Any] = field(default_factory=dict)
+    #: Bytes that it holds in memory.
+    bytes: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.batches or self.changes)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Return the changed columns, the number of the last frame among them."""
+        if not self.batches:
+            return self.changes
+        return {**self.changes, "frames": self.batches[-1].last}
 
 
-def _rows(parts: Iterable[FramePart]) -> Iterator[list[FramePart]]:
-    """Yield the parts of each row, in order; a part is never divided."""
-    row: list[FramePart] = []
+def build_rows(run: Run, batches: Iterable[Batch]) -> list[FrameBatch]:
+    return [_row_of(run, together) for together in _rows(batches)]
+
+
+def _rows(batches: Iterable[Batch]) -> Iterator[list[Batch]]:
+    """Yield the batches of each row, in order; a batch is never divided."""
+    row: list[Batch] = []
     frames = size = 0
-    for part in parts:
-        if row and (frames + len(part.frames) > ROW_FRAMES or size + part.bytes > ROW_BYTES):
+    for batch in batches:
+        if row and (frames + len(batch.frames) > ROW_FRAMES or size + batch.bytes > ROW_BYTES):
             yield row
             row, frames, size = [], 0, 0
-        row.append(part)
-        frames, size = frames + len(part.frames), size + part.bytes
+        row.append(batch)
+        frames, size = frames + len(batch.frames), size + batch.bytes
     if row:
         yield row
 
 
-def _row_of(run: Run, parts: Sequence[FramePart]) -> FrameBatch:
-    frames = [frame for part in parts for frame in part.frames]
+def _row_of(run: Run, batches: Sequence[Batch]) -> FrameBatch:
     return FrameBatch(
         run=run,
-        first=frames[0].seq,
-        last=frames[-1].seq,
-        data=pack(frames),
-        entries=sum(part.entries for part in parts),
-        pinned=sum(part.pinned for part in parts),
-        is_independent=all(part.is_independent for part in parts),
+        first=batches[0].first,
+        last=batches[-1].last,
+        data=pack(frame for batch in batches for frame in batch.frames),
+        entries=sum(batch.entries for batch in batches),
+        pinned=sum(batch.pinned for batch in batches),
+        is_independent=all(batch.is_independent for batch in batches),
     )
 
 
@@ -171,20 +211,20 @@ class RunCounters:
         self.columns: dict[str, Any] = {"events": 0, "results": 0, "bytes": 0, "entries": 0}
         self.columns |= {"other_bytes": other_bytes, "failures": 0, "terminated": False}
 
-    def add(self, readings: Sequence[tuple[Frame, Sequence[Event]]]) -> dict[str, Any]:
-        """Count frames with their events; return the columns of their batch."""
+    def count(self, frames: list[Frame], events: list[Sequence[Event]]) -> Batch:
+        """Count frames with their events; return them as a batch."""
         entries, pinned, aside = (self._placements[placement] for placement in _SHOWN)
-        changes_reading = False
-        for frame, events in readings:
-            for event in events:
+        batch = Batch(frames, events)
+        for frame, found in zip(frames, events, strict=True):
+            for event in found:
                 self._count_event(event)
-                changes_reading |= type(event) in _CHANGES_READING
-            self._count_frame(frame, events)
-        new_entries = self._placements[Placement.ENTRY] - entries
+                batch.changes_reading |= type(event) in _CHANGES_READING
+            self._count_frame(frame, found)
+        batch.entries = self._placements[Placement.ENTRY] - entries
         new_pinned = self._placements[Placement.PINNED] - pinned
-        self.columns["entries"] += new_entries + new_pinned
-        above = new_pinned + self._placements[Placement.ASIDE] - aside
-        return {"entries": new_entries, "pinned": above, "changes_reading": changes_reading}
+        self.columns["entries"] += batch.entries + new_pinned
+        batch.pinned = new_pinned + self._placements[Placement.ASIDE] - aside
+        return batch
 
     def _count_event(self, event: Event) -> None:
         columns = self.columns

@@ -270,7 +270,7 @@ def _run_context(request: HttpRequest, run: Run) -> dict[str, Any]:
     results = int_param(request.GET, "results", 0)
     reader = ThreadReader(run)
     thread = Thread(run, readonly=True)
-    entries = reader.read_to(run.frames, 0 if results else CARDS, run.frames)
+    entries = reader.read_to(run.frames, 0 if results else CARDS)
     pinned = [entry for entry in entries if entry.pinned]
     page = ThreadReader(run).page(results, CARDS) if results else window(entries, 0)
     settled = run.is_final and thread.is_settled

@@ -13,8 +13,8 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 from playground.engine import writer as writers
 from playground.engine.writer import FramesLostError, FrameWriter
 from playground.models import FrameBatch, Run, frames
-from playground.models.frames import FramePart
-from playground.notifications import Stored, notifier
+from playground.models.frames import Batch, Flush
+from playground.notifications import notifier
 from playground.protocols.frames import Frame, FrameKind
 from tests.engine.conftest import frames_of
 from tests.support.outages import Commits, Outage
@@ -45,7 +45,7 @@ async def notified(run: Run, commits: Commits) -> list[int]:
     numbers: list[int] = []
     before = commits.count
 
-    def notify(stored: Stored | None) -> None:
+    def notify(stored: Flush | None) -> None:
         assert stored
         numbers.append(stored.columns.get("frames", 0))
         assert commits.count - before >= len(numbers)
@@ -61,7 +61,7 @@ def event(number: int, size: int = 8) -> Frame:
 async def test_frames_are_stored_before_anyone_is_told(run: Run, notified: list[int]) -> None:
     with FrameWriter(run) as writer:
         for number in range(3):
-            writer.add(FramePart(writer.number([event(number)])))
+            writer.add(Batch(writer.number([event(number)])))
             await writer.drain()
         writer.add(state="failed", ended_us=7)  # Columns change without frames, too.
         await writer.drain()
@@ -77,7 +77,7 @@ async def test_a_transport_that_is_faster_than_the_database_waits(
     monkeypatch.setattr(writers, "HIGH_WATER", 100)
     with FrameWriter(run) as writer:
         for number in range(5):
-            writer.add(FramePart(writer.number([event(number, 200)])))
+            writer.add(Batch(writer.number([event(number, 200)])))
             await writer.wait_for_capacity()
             assert (await Run.objects.aget(pk=run.pk)).frames == number + 1
 
@@ -90,7 +90,7 @@ async def test_rows_stay_small_enough_to_look_for_one_frame(
     sizes = [8] * 7 + [90] + [8] * 2 + [300]
     with FrameWriter(run) as writer:
         for number, size in enumerate(sizes):
-            writer.add(FramePart(writer.number([event(number, size)]), entries=1))
+            writer.add(Batch(writer.number([event(number, size)]), entries=1))
         await writer.drain()
     rows = [row async for row in FrameBatch.objects.order_by("first")]
     assert notified == [11]
@@ -102,20 +102,23 @@ async def test_rows_stay_small_enough_to_look_for_one_frame(
 
 
 async def test_what_was_stored_is_passed_on_decoded(run: Run) -> None:
-    found: list[Stored | None] = []
+    found: list[Flush | None] = []
     await notifier().subscribe(run.group, found.append)
     with FrameWriter(run) as writer:
         frames = writer.number([event(0), event(1)])
-        part = FramePart(frames)
-        writer.add(part, [(frame, ()) for frame in frames], state="streaming")
+        batch = Batch(frames, [(), ()])
+        writer.add(batch, state="streaming")
         await writer.drain()
-        assert found == [
-            Stored([part], [(frame, ()) for frame in frames], {"state": "streaming", "frames": 2})
-        ]
+        (flush,) = found
+        assert flush
+        assert flush.batches == [batch]
+        assert flush.columns == {"state": "streaming", "frames": 2}
+        assert batch.events == [(), ()]
         # Nothing is kept for a run that nobody looks at.
         notifier().unsubscribe(run.group, found.append)
-        writer.add(FramePart(writer.number([event(2)])), [(event(2), ())])
-        assert not writer._pending.readings
+        batch = Batch(writer.number([event(2)]), [()])
+        writer.add(batch)
+        assert batch.events is None
 
 
 @pytest.mark.parametrize("error", [OperationalError, DatabaseError])
@@ -125,10 +128,10 @@ async def test_a_database_that_fails_for_good_says_what_is_lost(
     settings.DATABASE_PATIENCE = 0.1
     outage.begin(error=error("disk full"))
     with FrameWriter(run) as writer:
-        writer.add(FramePart(writer.number([event(0), event(1)])))
+        writer.add(Batch(writer.number([event(0), event(1)])))
         with pytest.raises(FramesLostError) as lost:
             await asyncio.wait_for(writer.drain(), 20)
-        writer.add(FramePart(writer.number([event(2)])))
+        writer.add(Batch(writer.number([event(2)])))
         with pytest.raises(FramesLostError, match="3 frames"):
             await asyncio.wait_for(writer.wait_for_capacity(), 20)
     assert (lost.value.frames, str(lost.value.__cause__)) == (2, "disk full")
@@ -142,10 +145,10 @@ async def test_a_commit_whose_answer_is_lost_is_not_made_twice(
 ) -> None:
     with FrameWriter(run) as writer:
         commits.unanswered = 1
-        writer.add(FramePart(writer.number([event(0), event(1)])), **columns)
+        writer.add(Batch(writer.number([event(0), event(1)])), **columns)
         await writer.drain()
         if not columns:
-            writer.add(FramePart(writer.number([event(2)])), state="completed")
+            writer.add(Batch(writer.number([event(2)])), state="completed")
             await writer.drain()
     await run.arefresh_from_db()
     assert (run.state, len(await frames_of(run))) == ("completed", run.frames)
@@ -163,7 +166,7 @@ class Group:
             opened = [stack.enter_context(FrameWriter(run)) for run in self.runs]
             for number, writer in enumerate(opened):
                 columns = {"state": "streaming", "events": number, "retry_after": f"flaw-{number}"}
-                writer.add(FramePart(writer.number([event(number)])), **columns)
+                writer.add(Batch(writer.number([event(number)])), **columns)
             ends = await asyncio.gather(*(w.drain() for w in opened), return_exceptions=True)
         return [type(end).__name__ if end else "" for end in ends]
 
@@ -233,9 +236,9 @@ async def test_order_is_kept_under_group_commits(group: Group, commits: Commits)
     """Frames that arrive while a transaction is under way follow with the next one."""
     seen: dict[int, list[int]] = {number: [] for number in range(4)}
 
-    def note(number: int, stored: Stored | None) -> None:
+    def note(number: int, stored: Flush | None) -> None:
         assert stored
-        seen[number] += [frame.seq for part in stored.parts for frame in part.frames]
+        seen[number] += [frame.seq for batch in stored.batches for frame in batch.frames]
 
     with contextlib.ExitStack() as stack:
         opened = [stack.enter_context(FrameWriter(run)) for run in group.runs]
@@ -244,7 +247,7 @@ async def test_order_is_kept_under_group_commits(group: Group, commits: Commits)
         before = commits.count
         for number in range(200):
             writer = opened[number % 4]
-            writer.add(FramePart(writer.number([event(number)])))
+            writer.add(Batch(writer.number([event(number)])))
             if number % 7 == 0:
                 await asyncio.sleep(0.001)
         await asyncio.gather(*(writer.drain() for writer in opened))

@@ -50,7 +50,7 @@ class DrivenRun:
 
     def add(self, *frames: Frame) -> None:
         numbered = self._writer.number(frames)
-        self._driver._put(self._writer, self._driver._read(numbered))
+        self._driver._put(self._writer, numbered, self._driver._read(numbered))
 
     async def store(self, *frames: Frame) -> None:
         self.add(*frames)
@@ -145,13 +145,13 @@ async def watching(driven: DrivenRun, count: int, *, frames: int) -> list[Viewer
 def advances(monkeypatch: pytest.MonkeyPatch) -> list[RunUpdates]:
     """The positions for which the database was read, one for each time."""
     found: list[RunUpdates] = []
-    plain = RunUpdates.advance
+    plain = RunUpdates._read
 
-    def advance(self: RunUpdates, *args: Any, **kwargs: Any) -> RunMessage | None:
+    def read(self: RunUpdates, *args: Any, **kwargs: Any) -> RunMessage | None:
         found.append(self)
         return plain(self, *args, **kwargs)
 
-    monkeypatch.setattr(RunUpdates, "advance", advance)
+    monkeypatch.setattr(RunUpdates, "_read", read)
     return found
 
 
@@ -159,13 +159,13 @@ async def test_viewers_at_the_same_frame_get_the_same_bytes(
     driven: DrivenRun, advances: list[RunUpdates], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rendered: list[RunUpdates] = []
-    plain = RunUpdates.append
+    plain = RunUpdates._go_on
 
-    def append(self: RunUpdates, *args: Any) -> RunMessage | None:
+    def go_on(self: RunUpdates, *args: Any) -> RunMessage | None:
         rendered.append(self)
         return plain(self, *args)
 
-    monkeypatch.setattr(RunUpdates, "append", append)
+    monkeypatch.setattr(RunUpdates, "_go_on", go_on)
     await driven.store(CALL, OPEN, HEAD)
     viewers = await watching(driven, 20, frames=3)
     reads, growth = len(advances), Growth()
@@ -301,14 +301,14 @@ async def test_an_error_of_the_rendering_ends_its_run_only(
         await run.store(CALL, OPEN, HEAD)
         viewers.append(await Viewer().join(run.run))
         await viewers[-1].has(3)
-    plain = RunUpdates.append
+    plain = RunUpdates._go_on
 
     def append(self: RunUpdates, *args: Any) -> RunMessage | None:
         if self.pk == driven.run.pk:
             raise RuntimeError("a bug")
         return plain(self, *args)
 
-    monkeypatch.setattr(RunUpdates, "append", append)
+    monkeypatch.setattr(RunUpdates, "_go_on", append)
     for run in (driven, other):
         run.add(result(0))
     await viewers[1].has(4)

@@ -31,7 +31,7 @@ from playground.models import (
     storage,
 )
 from playground.models.columns import text_bytes
-from playground.models.frames import FramePart, build_batches
+from playground.models.frames import Batch, build_rows
 from playground.models.storage import (
     COUNT_LIFETIME,
     FRAME_BYTES,
@@ -97,7 +97,7 @@ def test_the_frames_of_earlier_runs_are_counted() -> None:
     run = make(bytes=5, frames=3)
     frames = [Frame(1, 0, FrameKind.CALL, b"call"), Frame(2, 0, FrameKind.HEAD, b"head of it"),
               Frame(3, 0, FrameKind.BODY, b"12345")]  # fmt: skip
-    FrameBatch.objects.bulk_create(build_batches(run, [FramePart(frames)]))
+    FrameBatch.objects.bulk_create(build_rows(run, [Batch(frames)]))
     migration = import_module("playground.migrations.0007_squashed_0017_stored_bytes")
     migration.count_other_frames(apps, SimpleNamespace(connection=connection))
     run.refresh_from_db()

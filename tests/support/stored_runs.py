@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from playground.engine.driver import Driver
 from playground.engine.request import request_of_run
-from playground.engine.writer import FrameWriter, PendingFlush, store
+from playground.engine.writer import FrameWriter, store
 from playground.models import Run
-from playground.models.frames import FramePart
-from playground.notifications import Reading, Stored
+from playground.models.frames import Batch, Flush
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame, FrameKind
 
@@ -32,16 +31,12 @@ class DirectWriter(FrameWriter):
     """A writer that stores at once, without an event loop."""
 
     #: What was stored last.
-    stored_last: Stored
+    stored_last: Flush
 
-    def add(
-        self, part: FramePart | None = None, readings: Sequence[Reading] = (), **changes: Any
-    ) -> None:
+    def add(self, batch: Batch | None = None, **changes: Any) -> None:
         """Store frames and columns."""
-        parts = [part] if part and part.frames else []
-        flush = PendingFlush(self._run, parts, list(readings), changes)
-        store(flush)
-        self.stored_last = Stored(parts, flush.readings, flush.columns)
+        self.stored_last = Flush(self._run, [batch] if batch and batch.frames else [], changes)
+        store(self.stored_last)
 
 
 class Recording:
@@ -68,14 +63,14 @@ class Recording:
         self._writer = DirectWriter(self.run)
 
     @property
-    def stored(self) -> Stored:
+    def stored(self) -> Flush:
         """Return what was stored last, as the engine passes it to viewers."""
         return self._writer.stored_last
 
     def add(self, *frames: Frame) -> None:
         """Store the frames in one batch; the run's counts follow."""
         numbered = self._writer.number(frames)
-        self._driver._put(self._writer, self._driver._read(numbered))
+        self._driver._put(self._writer, numbered, self._driver._read(numbered))
         self.run.refresh_from_db()
 
     def end(self, state: str = "completed") -> Run:
