@@ -1,14 +1,15 @@
 """Writer of runs' frames: numbers them, and stores those of all runs that are due together.
 
-Frames are stored before viewers are notified. A slow stream is flushed at once, a fast one at most
-every 25 ms, so that a flood costs a few rows per flush and not a row per frame. `drain` flushes
-without that pause. What becomes due while a transaction is under way is stored by the next one, for
-all runs of the process together: with many runs a transaction for each would take most of the time.
+Frames are stored before viewers are notified. One transaction stores what waits of all runs of the
+process: at once if there was none for a moment, otherwise when that moment is over. So a slow
+stream does not wait, and a flood, or many runs, cost a few transactions and not one for each frame.
+`drain` waits for the transaction that is under way, and for no pause.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -28,8 +29,11 @@ from playground.protocols.frames import Frame
 
 logger = logging.getLogger(__name__)
 
-#: Seconds between two flushes of a fast stream.
-FLUSH_INTERVAL = 0.025
+#: Seconds between the beginnings of two transactions.
+PACE = 0.01
+#: Seconds for which frames of a run that nobody attends to wait for more: most such runs are short,
+#: and become one row.
+PATIENCE = 0.025
 #: Bytes waiting for the database beyond which the transport has to wait.
 HIGH_WATER = 4 * 1024 * 1024
 
@@ -69,7 +73,7 @@ class FrameWriter:
         memory: RunMemory | None = None,
         on_failure: Callable[[], None] = lambda: None,
     ) -> None:
-        """Write the frames of `run`; if `eager`, the first ones without a pause.
+        """Write the frames of `run`; unless `eager`, they wait a moment for more.
 
         Frames that are not stored yet count as held in `memory`. `on_failure` is called when a
         flush has failed: nothing more can be stored.
@@ -81,11 +85,10 @@ class FrameWriter:
         self._pending = Flush(run)
         self._last_seq = run.frames
         self._group = run.group
-        self._flushed_at = 0.0
-        #: Waits for the end of the pause between two flushes.
+        #: Waits for more frames of a run that nobody attends to.
         self._timer: asyncio.TimerHandle | None = None
         self._is_storing = False
-        #: Set while `drain` waits.
+        #: Whether `drain` waits.
         self._hurry = False
         self._drained = asyncio.Event()
         self._drained.set()
@@ -97,8 +100,6 @@ class FrameWriter:
         self._closed = False
 
     def __enter__(self) -> FrameWriter:
-        now = asyncio.get_running_loop().time()
-        self._flushed_at = now - (FLUSH_INTERVAL if self._eager else 0.0)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -150,7 +151,6 @@ class FrameWriter:
         """Return the pending frames and columns; the caller must call `stored` or `failed`."""
         self._cancel_timer()
         self._is_storing = True
-        self._flushed_at = asyncio.get_running_loop().time()
         flush, self._pending = self._pending, Flush(self._run)
         # Most columns change once. Five of fourteen change with each event.
         changes = {
@@ -213,17 +213,12 @@ class FrameWriter:
     def _schedule(self) -> None:
         if self._is_storing or self._failure or self._closed or not self._pending:
             return
-        loop = asyncio.get_running_loop()
-        at = 0.0 if self._hurry else self._flushed_at + FLUSH_INTERVAL
-        if at <= loop.time():
+        if self._hurry or self._eager:
             self._cancel_timer()
-            _group_commit().add(self)
+            _group_commit().add(self, hurry=self._hurry)
         elif self._timer is None:
-            self._timer = loop.call_at(at, self._end_pause)
-
-    def _end_pause(self) -> None:
-        self._timer = None
-        _group_commit().add(self)
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(PATIENCE, _group_commit().add, self)
 
     def _cancel_timer(self) -> None:
         if self._timer:
@@ -236,16 +231,32 @@ class GroupCommit:
 
     def __init__(self) -> None:
         self._due: dict[FrameWriter, None] = {}
+        #: Whether one of them does not wait for the pace.
+        self._hurry = asyncio.Event()
+        self._began_at = 0.0
         self._task: asyncio.Task[None] | None = None
 
-    def add(self, writer: FrameWriter) -> None:
-        """Store what waits in `writer`, with the next transaction."""
+    def add(self, writer: FrameWriter, *, hurry: bool = False) -> None:
+        """Store what waits in `writer`, with the next transaction; in a `hurry` without a pause."""
         self._due[writer] = None
+        if hurry:
+            self._hurry.set()
         if self._task is None or self._task.done():
             self._task = start_task(self._store_due(), "group-commit")
 
+    async def _keep_pace(self) -> None:
+        loop = asyncio.get_running_loop()
+        pause = self._began_at + PACE - loop.time()
+        if pause > 0:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._hurry.wait()
+        self._hurry.clear()
+        self._began_at = loop.time()
+
     async def _store_due(self) -> None:
         while self._due:
+            await self._keep_pace()
             writers, self._due = list(self._due), {}
             flushes = [writer.take() for writer in writers]
             errors: Errors

@@ -52,13 +52,10 @@ RACES = [
     Race(
         "viewers are told before it is stored",
         WRITER,
-        "        self._is_storing = True\n        self._flushed_at",
+        "        self._is_storing = True\n        flush, self._pending =",
         "        self._is_storing = True\n"
-        "        flush = self._pending\n"
-        "        notifier().notify(\n"
-        "            self._run.viewer_groups, Stored(flush.parts, flush.readings, flush.columns)\n"
-        "        )\n"
-        "        self._flushed_at",
+        "        notifier().notify(self._run.viewer_groups, self._pending)\n"
+        "        flush, self._pending =",
     ),
     Race(
         "a commit whose answer is lost is taken for the work of another process",
@@ -91,15 +88,15 @@ RACES = [
     Race(
         "a writer that failed leaves its driver waiting",
         WRITER,
-        "        self._pending = PendingFlush(self._run)\n        self._drained.set()\n",
-        "        self._pending = PendingFlush(self._run)\n",
+        "        self._pending = Flush(self._run)\n        self._drained.set()\n",
+        "        self._pending = Flush(self._run)\n",
         "cd1735f7",
     ),
     Race(
         "frames that could not be stored are not counted",
         WRITER,
-        "flush.first or self._pending.first or self._last_seq + 1",
-        "self._pending.first or self._last_seq + 1",
+        "lost = [*flush.batches, *self._pending.batches]",
+        "lost = self._pending.batches",
         "1d1fe292",
     ),
     Race(
@@ -239,8 +236,8 @@ RACES = [
     Race(
         "the end of another turn is not heard",
         BROADCAST,
-        "_turn_notified(self, _: Stored | None) -> None:\n        self._must_read = True\n",
-        "_turn_notified(self, _: Stored | None) -> None:\n        self._must_read = False\n",
+        "_turn_notified(self, _: Flush | None) -> None:\n        self._must_read = True\n",
+        "_turn_notified(self, _: Flush | None) -> None:\n        self._must_read = False\n",
     ),
     Race(
         "a slow viewer misses a message",
@@ -258,20 +255,20 @@ RACES = [
     Race(
         "the end is not read from the database",
         UPDATES,
-        "return not is_open or is_ending or self._new_frames(stored) is None",
-        "return not is_open or self._new_frames(stored) is None",
+        "return not is_open or is_ending or self._new(stored) is None",
+        "return not is_open or self._new(stored) is None",
     ),
     Race(
         "frames that are missing in between are left out",
         UPDATES,
-        "if frames and (frames[0][0].seq != last + 1 or not _is_complete(each)):",
-        "if frames and not _is_complete(each):",
+        "is_next = not each.batches or each.batches[0].first == last + 1",
+        "is_next = True",
     ),
     Race(
         "what is known is shown again",
         UPDATES,
-        "            if frames[-1][-1].seq <= last if frames else last:\n                continue",
-        "            if not frames and last:\n                continue",
+        "if each.batches[-1].last <= last if each.batches else last:",
+        "if not each.batches and last:",
     ),
     Race(
         "a read that has failed leaves the position where it came to",
