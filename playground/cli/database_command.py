@@ -9,7 +9,7 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 from django.db import Error, connection
 
 from playground.base.executors import UNAVAILABLE
-from playground.server.startup import migrate_if_needed
+from playground.server.migrations import migrate_if_needed
 
 #: Exit code for a database that is unavailable, or that refuses a value.
 DATABASE_FAILED = 3

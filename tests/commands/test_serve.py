@@ -27,7 +27,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from playground.management.commands import serve
 from playground.models import ActionServer, Agent
-from playground.server import startup
+from playground.server import migrations, startup
 from playground.server.startup import load_samples
 from tests.demo.scenarios.wire import play
 from tests.models.test_liveness_processes import Page
@@ -326,34 +326,34 @@ class TestMigrations:
         self, monkeypatch: pytest.MonkeyPatch, command: str, app: str
     ) -> None:
         MigrationRecorder(connection).record_applied(app, "0099_future")
-        monkeypatch.setattr(startup, "call_command", pytest.fail)
+        monkeypatch.setattr(migrations, "call_command", pytest.fail)
         argument = "--port=0" if command == "serve" else "tour"
         with pytest.raises(CommandError, match="migrated by a newer version") as error:
             call_command(command, argument, stdout=io.StringIO())
-        assert error.value.returncode == startup.NEWER_DATABASE
+        assert error.value.returncode == migrations.NEWER_DATABASE
         assert "\n" not in str(error.value)
         assert not Agent.objects.exists()
 
-    @pytest.mark.parametrize("command", [startup.migrate, startup.migrate_if_needed])
+    @pytest.mark.parametrize("command", [migrations.migrate, migrations.migrate_if_needed])
     def test_a_database_between_replaced_migrations_is_not_changed(
         self, monkeypatch: pytest.MonkeyPatch, command: Callable[[], None]
     ) -> None:
         recorder = MigrationRecorder(connection)
         for name in ("0007_squashed_0017_stored_bytes", "0016_lessons", "0017_stored_bytes"):
             recorder.record_unapplied("playground", name)
-        monkeypatch.setattr(startup, "call_command", pytest.fail)
+        monkeypatch.setattr(migrations, "call_command", pytest.fail)
         with pytest.raises(CommandError, match="a part of the migrations") as error:
             command()
-        assert error.value.returncode == startup.NOT_MIGRATED
+        assert error.value.returncode == migrations.NOT_MIGRATED
 
     def test_migrations_of_other_packages_are_theirs(self) -> None:
         MigrationRecorder(connection).record_applied("auth", "0099_future")
-        startup.migrate_if_needed()
+        migrations.migrate_if_needed()
 
     def test_a_command_applies_what_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         calls: list[str] = []
-        monkeypatch.setattr(startup, "call_command", lambda name, **_: calls.append(name))
-        startup.migrate_if_needed()
+        monkeypatch.setattr(migrations, "call_command", lambda name, **_: calls.append(name))
+        migrations.migrate_if_needed()
         assert calls == []
         MigrationRecorder(connection).record_unapplied("playground", "0022_storage")
         with contextlib.suppress(CommandError):  # There is no such collection.
@@ -362,12 +362,12 @@ class TestMigrations:
 
     def test_a_command_does_not_migrate_postgresql(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(connection, "vendor", "postgresql")
-        monkeypatch.setattr(startup, "call_command", pytest.fail)
-        startup.migrate_if_needed()
+        monkeypatch.setattr(migrations, "call_command", pytest.fail)
+        migrations.migrate_if_needed()
         MigrationRecorder(connection).record_unapplied("playground", "0022_storage")
         with pytest.raises(CommandError, match=r"not migrated\. Run: manage.py migrate$") as error:
             call_command("export_collection", "tour", stdout=io.StringIO())
-        assert error.value.returncode == startup.NOT_MIGRATED
+        assert error.value.returncode == migrations.NOT_MIGRATED
 
 
 @pytest.mark.django_db

@@ -24,7 +24,8 @@ from playground.cli.database_command import DatabaseCommand
 from playground.cli.signals import on_stop_signal
 from playground.engine import process
 from playground.server.graceful_stop import stop_gracefully
-from playground.server.startup import collect_static, load_samples, migrate, preparation_lock
+from playground.server.migrations import migrate
+from playground.server.startup import collect_static, load_samples, preparation_lock
 
 #: Names of the servers, which are modules of `playground.server`.
 _SERVERS = ("daphne", "uvicorn")
