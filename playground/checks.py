@@ -18,11 +18,13 @@ from playground.base.installation import install_command
 from playground.base.private_files import database_file, is_private, private_files
 from playground.transport import OutboundPolicy
 
+#: All of them have it: commands run these checks, and not those that look at every page.
+TAG = "playground"
 #: A host name of one or more labels; the last one has a letter: 10.0.0.256 is not a name.
 _HOST_NAME = re.compile(r"(?:[\w-]+\.)*[\w-]*[^\W\d][\w-]*\.?")
 
 
-@register()
+@register(TAG)
 def several_processes(**_: Any) -> Iterator[CheckMessage]:
     """Check that several web processes share a channel layer and a database."""
     try:
@@ -44,7 +46,7 @@ def several_processes(**_: Any) -> Iterator[CheckMessage]:
         )
 
 
-@register(deploy=True)
+@register(TAG, deploy=True)
 def hosted_mode(**_: Any) -> Iterator[CheckMessage]:
     """Check that a hosted playground has host names."""
     if settings.HOSTED and settings.ALLOWED_HOSTS == ["127.0.0.1", "localhost", "[::1]"]:
@@ -55,7 +57,7 @@ def hosted_mode(**_: Any) -> Iterator[CheckMessage]:
         )
 
 
-@register(deploy=True)
+@register(TAG, deploy=True)
 def keys_of_workers(**_: Any) -> Iterator[CheckMessage]:
     """Check that web processes and workers can have the same keys."""
     missing = [name for name in ("SECRET_KEY", "PLAYGROUND_KEY") if not os.environ.get(name)]
@@ -67,7 +69,7 @@ def keys_of_workers(**_: Any) -> Iterator[CheckMessage]:
         )
 
 
-@register()
+@register(TAG)
 def outbound_allow_list(**_: Any) -> Iterator[CheckMessage]:
     """Check that every entry of PLAYGROUND_OUTBOUND_ALLOW is valid."""
     for entry in settings.OUTBOUND_ALLOW:
@@ -85,7 +87,7 @@ def outbound_allow_list(**_: Any) -> Iterator[CheckMessage]:
             )
 
 
-@register()
+@register(TAG)
 def quota_and_limits(**_: Any) -> Iterator[CheckMessage]:
     """Check that the quota has room for one response."""
     limit = settings.RUN_LIMITS.max_bytes
@@ -98,7 +100,7 @@ def quota_and_limits(**_: Any) -> Iterator[CheckMessage]:
         )
 
 
-@register()
+@register(TAG)
 def private_file_permissions(**_: Any) -> Iterator[CheckMessage]:
     """Check that no other user can read the database and the keys.
 
@@ -114,7 +116,7 @@ def private_file_permissions(**_: Any) -> Iterator[CheckMessage]:
             )
 
 
-@register()
+@register(TAG)
 def generated_files(**_: Any) -> Iterator[CheckMessage]:
     """Check that a checkout has the files that Git ignores; a package always has them."""
     if missing := generated.missing():
@@ -125,7 +127,7 @@ def generated_files(**_: Any) -> Iterator[CheckMessage]:
         )
 
 
-@register()
+@register(TAG)
 def export_of_traces(**_: Any) -> Iterator[CheckMessage]:
     """Check that traces can be exported over OTLP/HTTP, if that is configured."""
     if not tracing.is_configured(os.environ):

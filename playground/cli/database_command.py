@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 from django.db import Error, connection
@@ -19,6 +19,9 @@ class DatabaseCommand(BaseCommand):
     """Command that migrates SQLite, and prints an error of the database without a traceback."""
 
     requires_migrations_checks = True
+    # Those of `playground.checks`. Others of Django load every page, which takes longer than
+    # all the rest of a short command. Servers run all.
+    requires_system_checks: list[str] | Literal["__all__"] = ["playground"]
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """Return Django's parser, in which a command's own --version replaces Django's."""

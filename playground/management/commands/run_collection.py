@@ -88,7 +88,7 @@ class Command(DatabaseCommand):
     """`python manage.py run_collection SLUG|FILE`."""
 
     help = "Send the requests of a collection in order, and check their expectations."
-    # The checks look at every page and would take longer than a small collection.
+    # A test suite: its result must not depend on settings of a server.
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:

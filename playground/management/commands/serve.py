@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.management import CommandError, CommandParser
+from django.core.management.base import ALL_CHECKS
 
 from playground.base import installation
 from playground.base.jobs import start_task
@@ -35,6 +36,7 @@ class Command(DatabaseCommand):
     """`python manage.py serve [--host H] [--port N] [--server S] [--browser]`."""
 
     help = "Migrate the database, load the shipped collections, and serve the playground."
+    requires_system_checks = ALL_CHECKS
     requires_migrations_checks = False  # It migrates, on PostgreSQL too.
 
     def add_arguments(self, parser: CommandParser) -> None:

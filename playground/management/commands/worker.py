@@ -10,6 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import CommandError, CommandParser
+from django.core.management.base import ALL_CHECKS
 
 from playground.base import installation, metrics, tracing
 from playground.base.jobs import start_task
@@ -29,6 +30,7 @@ class Command(DatabaseCommand):
     """`python manage.py worker [--concurrency N] [--metrics-port P]`."""
 
     help = "Drive the runs that web processes have queued (with PostgreSQL and Redis)."
+    requires_system_checks = ALL_CHECKS
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
