@@ -20,7 +20,6 @@ from uuid import UUID
 
 from django.conf import settings
 
-from playground.expectations import Failed, RunFacts, TimedEvent
 from playground.models import Run
 from playground.models.promises import (
     PollingStatus,
@@ -35,8 +34,9 @@ from playground.protocols.frames import Frame
 
 if TYPE_CHECKING:
     from playground.conformance import ConformanceReport, EarlierResponses
+    from playground.expectations import Failed, RunFacts, TimedEvent
 
-# The rules are imported where they are run: that takes 15 ms, and few commands run them.
+# Rules and expectations are imported where they are used: that takes longer than many a command.
 
 
 def exchange_for(run: Run) -> Exchange:
@@ -87,6 +87,8 @@ def run_facts(run: Run, frames: Iterable[Frame] | None = None) -> RunFacts:
     The rules of the specification run only when `RunFacts.run_rules` is called. Never raises on
     an agent's data.
     """
+    from playground.expectations import RunFacts, TimedEvent
+
     reader = exchange_for(run)
     assembler = run.spec.assembler()
     timed_events: list[TimedEvent] = []

@@ -18,7 +18,6 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.text import slugify
 
-from playground.lesson_format.lesson import lesson_problems
 from playground.protocols import registry
 from playground.protocols.origins import DEFAULT_PORTS, origin_of
 from playground.variables.names import names_in
@@ -365,10 +364,17 @@ def _version_problem(row: Any) -> str:
     return "" if row.version in known else f"Must be one of {', '.join(known)}."
 
 
+def _lesson_problem(row: Any) -> str:
+    # Imported here, because few rows have a lesson, and expectations import several libraries.
+    from playground.lesson_format.lesson import lesson_problems
+
+    return next((" ".join(found) for found in lesson_problems(row.lesson)), "")
+
+
 #: Checks beyond those of the columns themselves, by column.
 _CHECKS: Mapping[str, Callable[[Any], str]] = {
     "url": lambda row: _url_problem(row.url),
     "address": lambda row: _url_problem(row.address),
     "version": _version_problem,
-    "lesson": lambda row: next((" ".join(found) for found in lesson_problems(row.lesson)), ""),
+    "lesson": _lesson_problem,
 }

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models, transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from playground.lesson_format.lesson import Lesson, LessonStep
 from playground.models.collections import Collection
 from playground.models.columns import OBJECT, JSONTextField
 from playground.models.rows import Owner, UntrashedManager
+
+if TYPE_CHECKING:
+    from playground.lesson_format.lesson import Lesson, LessonStep
 
 #: The most steps whose progress is stored.
 MAX_STEPS = 200
@@ -61,6 +63,9 @@ class LessonProgress(models.Model):
 
     @cached_property
     def lesson(self) -> Lesson:
+        # Imported here: most processes open no lesson, and expectations import several libraries.
+        from playground.lesson_format.lesson import Lesson
+
         return Lesson.of(self.collection.lesson)
 
     @property
