@@ -23,12 +23,11 @@ class PlaygroundConfig(AppConfig):
     verbose_name = "NLWeb Playground"
 
     def ready(self) -> None:
-        """Register the system checks and the elements, and end the start-up.
+        """Register the system checks, and end the start-up.
 
         This is before the first connection, so that SQLite finds its file with the right mode.
         """
         from playground import checks  # noqa: F401
-        from playground.conversation import elements  # noqa: F401
 
         database = database_file(settings.DATABASES["default"])
         if database is not None:

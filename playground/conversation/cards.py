@@ -15,7 +15,6 @@ from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from playground.conversation.actions import action_buttons
 from playground.conversation.entries import Entry, Shown
 from playground.conversation.media import MediaView, media_line
 from playground.conversation.thread import Thread
@@ -550,6 +549,9 @@ def show_result(entry: Entry, thread: Thread) -> Shown:
         }
     if media := media_of(item):
         return "conversation/media.html#entry", {"media": MediaView(media)}
+    # Imported here, because terminals show cards as well, without buttons.
+    from playground.conversation.actions import action_buttons
+
     buttons = action_buttons(item)
     is_named = isinstance(item, Mapping) and bool(item.get("@type") or item.get("name"))
     if thread.run.protocol == registry.ACTION and not is_named:

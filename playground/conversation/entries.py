@@ -1,4 +1,4 @@
-"""Entries of a thread, and the table of elements: what shows each kind of event.
+"""Entries of a thread, and their elements: what shows each kind of event.
 
 A new kind of event is a class in `playground.protocols.events`, a template in
 `templates/conversation/`, and a row in `playground.conversation.elements`.
@@ -7,23 +7,22 @@ A new kind of event is a class in `playground.protocols.events`, a template in
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from playground.conversation.message_joiner import JoinedMessage
 from playground.protocols import events as ev
-
-if TYPE_CHECKING:
-    from playground.conversation.thread import Thread
-import json
-from collections.abc import Iterable, Sequence
-
 from playground.protocols.events import event_label
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem
 from playground.protocols.text import shorten
 from playground.ui.formatting import MAX_LINE
+
+if TYPE_CHECKING:
+    from playground.conversation.thread import Thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +75,18 @@ class Element:
     close: Callable[[Entry, Thread], str] | None = None
 
 
-#: Filled by `playground.conversation.elements`, which imports the modules of all elements. Here, so
-#: that these modules can use the thread, which shows them.
-ELEMENTS: dict[type[ev.Event], Element] = {}
+@cache
+def _elements() -> Mapping[type[ev.Event], Element]:
+    """Return the table of elements, whose modules import this one; many commands need none."""
+    from playground.conversation.elements import ELEMENTS
+
+    return ELEMENTS
 
 
 def element_of(event: ev.Event) -> Element:
     """Return the element of an event, of its base class for a variant such as a handshake."""
     for kind in type(event).__mro__:
-        if element := ELEMENTS.get(kind):
+        if element := _elements().get(kind):
             return element
     raise LookupError(f"{type(event).__name__} has no row in playground.conversation.elements.")
 

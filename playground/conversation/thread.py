@@ -7,7 +7,7 @@ replaced as a whole whenever one of them changes.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -175,6 +175,8 @@ class Thread:
 
     def children_context(self, ref: EntryRef) -> dict[str, Any]:
         """Return the context of `conversation/response.html#children`."""
+        from playground.conversation.elements import CHILD_RUNS  # Its modules import this one.
+
         context = {
             "thread": self,
             "readonly": self.readonly,
@@ -274,11 +276,6 @@ def pending_tool_calls(run: Run) -> Sequence[PendingToolCall]:
             labels.add(label)
             pending.append(PendingToolCall(joined.ref, call, label))
     return pending
-
-
-#: What adds child runs of an entry to the context of `conversation/response.html#children`; filled
-#: by `playground.conversation.elements`.
-CHILD_RUNS: list[Callable[[Thread, EntryRef], dict[str, Any]]] = []
 
 
 def render_entries(entries: Sequence[Entry], thread: Thread, *, follow: bool = False) -> list[str]:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from django.template import engines
 
-from playground.conversation.entries import ELEMENTS, Element, Entry, Shown
+from playground.conversation.elements import ELEMENTS
+from playground.conversation.entries import Element, Entry, Shown
 from playground.conversation.thread import Thread
 from playground.protocols import events as ev
 from playground.protocols import registry

@@ -104,8 +104,8 @@ def event(name: str, label: str) -> list[Place]:
         ),
         Insertion(
             "playground/conversation/elements.py",
-            "    }\n)\n",
-            f'        ev.{kind}: Element(lambda *_: ("conversation/{name}.html", {{}})),\n',
+            "}\n\n#: What adds child runs",
+            f'    ev.{kind}: Element(lambda *_: ("conversation/{name}.html", {{}})),\n',
         ),
         Insertion(
             "playground/protocols/schemas/playground-1/events.json",
