@@ -22,7 +22,7 @@ from playground.models import Agent, Run
 from playground.models.agents import detected_target, proposed_changes, report_of
 from playground.protocols import registry
 from playground.protocols.calls import HttpCall
-from playground.protocols.doctor import AnnouncedCall, Diagnosis, announce
+from playground.protocols.doctor.diagnosis import AnnouncedCall, Diagnosis, announce
 from playground.protocols.frames import Frame
 from playground.transport import check_url
 from playground.ui.formatting import ago

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from playground.protocols import http, mcp, raw
-from playground.protocols.actions import bindings as actions
 from playground.protocols.agent_api import form as agent_api_form
 from playground.protocols.agent_api import requests as agent_api
 from playground.protocols.agent_api.reader import AgentAPIReader, ResponseAssembler
@@ -396,7 +395,9 @@ def exchange(target: Target, request: Mapping[str, Any], *, max_depth: int = 100
     binding or version that is not in the tables, and for an action that cannot be sent.
     """
     if target.protocol == ACTION:
-        return actions.exchange(target, request, max_depth)
+        from playground.protocols.actions import bindings  # Few runs are actions.
+
+        return bindings.exchange(target, request, max_depth)
     row = of(target.protocol)
     binding = _row(BINDINGS, target.binding, "binding")
     if not raw.raw_of(request):

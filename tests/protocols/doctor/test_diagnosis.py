@@ -15,14 +15,13 @@ from hypothesis import strategies as st
 from playground.protocols.calls import HttpCall
 from playground.protocols.doctor import (
     DetectedProtocol,
-    Diagnosis,
-    announce,
     cause_of,
     detect_protocol,
     evidence_of,
 )
 from playground.protocols.doctor.causes import Remedy
 from playground.protocols.doctor.detection import AGENT_SCOPE, ASK_AGENT
+from playground.protocols.doctor.diagnosis import Diagnosis, announce
 from playground.protocols.doctor.probes import END_SESSION, PROBES, kind_of_call
 from playground.protocols.exchange import Target
 from playground.protocols.mcp.responses import OLD_TRANSPORT

@@ -8,7 +8,7 @@ from typing import Any
 
 from playground.protocols import sse
 from playground.protocols.calls import HttpCall
-from playground.protocols.doctor import Diagnosis
+from playground.protocols.doctor.diagnosis import Diagnosis
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
