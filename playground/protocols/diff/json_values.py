@@ -13,7 +13,6 @@ naming member without comparing each with each.
 
 from __future__ import annotations
 
-import json
 import math
 from bisect import bisect_left
 from collections import defaultdict
@@ -178,7 +177,8 @@ def identical(left: Any, right: Any) -> bool:
     """Return whether two values are the same JSON text: members in one order, 1 and 1.0 apart."""
     if left != right or type(left) is not type(right):
         return False
-    return not isinstance(left, dict | list) or not left or json.dumps(left) == json.dumps(right)
+    # Of equal values `repr` tells the same apart as JSON text, in half the time.
+    return not isinstance(left, dict | list) or not left or repr(left) == repr(right)
 
 
 def _extend(pointer: str, name: str) -> str:
