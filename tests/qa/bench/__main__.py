@@ -7,7 +7,7 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from tests.qa.bench import chromium, history, imports, runners
+from tests.qa.bench import chromium, history, imports, runners, starting
 from tests.qa.bench.clients import Reading, Viewer, bare, pieces, results
 from tests.qa.bench.memory import PeakMemory
 from tests.qa.bench.serving import served
@@ -160,6 +160,7 @@ def main() -> None:
         rows.append(latency(viewer, url))
         rows += stored(viewer, options.results)
         rows += imports.rows(server.url, server.pid)
+        rows += starting.rows(url, server.environment)
         if not options.no_browser:
             rows += pages(server.url, url, options.results)
     rows += history.rows()
