@@ -72,7 +72,9 @@ def title_of(raw: Mapping[str, Any]) -> str:
 
 def problems_of(request: Any) -> list[RequestProblem]:
     """Return why a raw request cannot be sent, before variables are substituted in it."""
-    raw = raw_of(request) or {}
+    raw = raw_of(request)
+    if not raw:
+        return []
     found = {
         name: f"Unknown member “{shorten(name, 61)}”. Known: {', '.join(_KNOWN)}."
         for name in raw
