@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.core.exceptions import ObjectDoesNotExist
 from django.template import engines
+from django.urls import NoReverseMatch, set_script_prefix
 from django.utils.safestring import SafeString  # noqa: TID251 -- the type
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,6 +52,9 @@ CONTEXT: dict[str, Any] = {
     "nested": {"key": {"1": "one"}, "items": "hidden"},
     "person": Person(),
     "lazily": lambda: "<called>",
+    "minus": -1,
+    "id": UUID("f8a1d1cc-3c55-4d31-9c5e-0a6d0b1f2a3b"),
+    "slash": "a/b c%41",
     "at": datetime(2026, 3, 1, 12, 30, tzinfo=UTC),
     "part": "site/icons.html",
 }
@@ -88,6 +93,13 @@ TEMPLATES = (
     "{{ page }}|{% url 'no-such' as page %}{{ page }}|",
     "{% url 'run' 'f8a1d1cc-3c55-4d31-9c5e-0a6d0b1f2a3b' as page %}"
     "{% if page %}{{ page }}{% endif %}",
+    "{% url 'run-picture' id %} {% url 'run-picture' '%s' as page %}{{ page }}"
+    "{% url 'run-action' id zero many zero %} {% url 'run-action' id many zero '7' %}",
+    "{% url 'run-action' id minus zero zero as page %}{{ page }}"
+    "{% url 'run-action' id yes zero zero as page %}{{ page }}"
+    "{% url 'run-picture' zero as page %}{{ page }}{% url 'run-picture' id id as page %}{{ page }}",
+    "{% url 'collection' slash as page %}{{ page }}{% url 'collection' many %}"
+    "{% url 'collection' slug=text as page %}{{ page }}{% url 'run' pk=id %}",
     "{% if zero %}{% url 'history' as page %}{% else %}{% url 'no-such' as page %}{% endif %}"
     "{% if text %}{% url 'history' as there %}{% endif %}[{{ page }}][{{ there }}]",
     "{% if text %}{% url 'history' as page %}{% else %}{% url 'no-such' as page %}{% endif %}"
@@ -129,6 +141,23 @@ def both(source: str, context: dict[str, Any]) -> tuple[str, str]:
 def test_the_same_as_django(source: str) -> None:
     compiled, rendered = both(source, CONTEXT)
     assert compiled == rendered
+
+
+def test_urls_of_a_site_below_a_path() -> None:
+    source = "{% url 'run-action' id zero many zero %}"
+    at_root, _ = both(source, CONTEXT)
+    set_script_prefix("/100%s/")
+    try:
+        compiled, rendered = both(source, CONTEXT)
+    finally:
+        set_script_prefix("/")
+    assert compiled == rendered == f"/100%25s{at_root}"
+
+
+@pytest.mark.parametrize("arguments", ["id minus zero zero", "id zero", "zero zero zero zero"])
+def test_a_url_that_does_not_exist(arguments: str) -> None:
+    with pytest.raises(NoReverseMatch):
+        both(f"{{% url 'run-action' {arguments} %}}", CONTEXT)
 
 
 @pytest.mark.parametrize("source", REFUSED)
