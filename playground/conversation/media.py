@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import mimetypes
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -146,9 +147,15 @@ def picture_link(url: str, run: UUID, *, readonly: bool) -> dict[str, str]:
     """
     may_load = settings.AGENT_IMAGES and not readonly
     signed_url = _signer(run).sign(url) if may_load else ""
-    return {"url": url, "host": urlsplit(url).netloc, "signed_url": signed_url}
+    return {
+        "url": url,
+        "host": urlsplit(url).netloc,
+        "hint": shorten(url, 300),
+        "signed_url": signed_url,
+    }
 
 
+@lru_cache(maxsize=1_000)
 def _signer(run: UUID) -> signing.Signer:
     return signing.Signer(salt=f"playground.pictures.{run}")
 
