@@ -89,13 +89,14 @@ _AMOUNTS = ("MonetaryAmount", "QuantitativeValue")
 
 def _texts(value: Any) -> list[str]:
     """Return a list of texts, such as the steps of a recipe, also if they are in sections."""
-    if isinstance(value, str):
-        return [value_text(value)]
     if not isinstance(value, list):
-        return [value_text(value)] if value else []
+        text = value_text(value) if value else ""
+        return [text] if text else []
     texts: list[str] = []
     for part in value[:MAX_LIST]:
-        if isinstance(part, Mapping) and isinstance(part.get("itemListElement"), list):
+        if isinstance(part, str):
+            texts.append(value_text(part))
+        elif isinstance(part, Mapping) and isinstance(part.get("itemListElement"), list):
             texts += [value_text(step) for step in part["itemListElement"][:MAX_LIST]]
         elif isinstance(part, Mapping) and part.get("text"):
             texts.append(value_text(part["text"]))

@@ -260,6 +260,13 @@ class TestTheObjectWithin:
         assert facts(card)["Cook time"] == "5 min"
 
 
+def test_a_list_without_a_text_is_not_shown() -> None:
+    item = {"@type": "Recipe", "recipeInstructions": " ", "recipeIngredient": ""}
+    empty, other = cards(item, {**item, "ingredients": ["miso"]})
+    assert folded(empty) == {}
+    assert folded(other) == {"Ingredients 1": ["miso"]}
+
+
 def test_a_list_of_objects_has_a_line_for_each() -> None:
     meals = [
         {"day": "Monday", "lunch": {"@type": "Recipe", "name": "Soup"}, "for": [1, 2]},
