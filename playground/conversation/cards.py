@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import unescape
 from itertools import islice
 from typing import Any, NamedTuple
@@ -166,7 +167,7 @@ class Fact(NamedTuple):
     read: Callable[[Any], str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CardType:
     """How items of some schema.org types are shown."""
 
@@ -179,7 +180,7 @@ class CardType:
     #: Lists of texts as (label, names of members).
     lists: tuple[tuple[str, str], ...] = ()
 
-    @property
+    @cached_property
     def shows(self) -> frozenset[str]:
         """Return the members that are shown, although they can be items with cards of their own.
 
@@ -192,7 +193,7 @@ class CardType:
         found: dict[str, str] = {}
         for label, names, read in self.facts:
             for name in names.split():
-                if label not in found and (shown := read(item.get(name))):
+                if name in item and label not in found and (shown := read(item[name])):
                     found[label] = shown
         return list(found.items())
 
@@ -297,6 +298,8 @@ DEPTH_IN_TEXT = 100
 _BY_TYPE = {name.lower(): row for row in CARD_TYPES for name in row.types.split()}
 #: Labels of groups whose member has a technical name.
 _GROUP_LABELS = {"itemListElement": "Items", "hasPart": "Parts"}
+#: What stands before the name of a type: "https://schema.org/Recipe", "schema:Recipe".
+_NAMESPACE = re.compile(r"[/#:]")
 #: Contexts that say no more than that the item is one of schema.org.
 _SCHEMA_ORG = re.compile(r"https?://(?:www\.)?schema\.org/?", re.I)
 #: Members with the text of a card. Publishers escape it, and names, as HTML.
@@ -346,7 +349,8 @@ def card_of(item: Any) -> ResultCard:
             kind=kind.get(type(item), "number"), title=value_text(item) or "(nothing)"
         )
     item = _unwrap_schema_object(item)
-    name = type_of(item)
+    types = types_of(item)
+    name = _main_type(types)
     row = _BY_TYPE.get(name.lower(), UNKNOWN)
     facts, lists = _thing(item) if row is UNKNOWN else (row.facts_of(item), row.lists_of(item))
     return ResultCard(
@@ -354,13 +358,13 @@ def card_of(item: Any) -> ResultCard:
         family=row.family,
         title=unescape(_title(item)),
         url=safe_url(item.get("url")) or safe_url(item.get("@id")),
-        image=_image(item),
+        image=_image(item, name),
         text=unescape(value_text(next(filter(None, map(item.get, _TEXTS)), None))),
         facts=[(label, unescape(value)) for label, value in facts if value],
         lists=[(label, list(map(unescape, parts))) for label, parts in lists if parts],
         site=value_text(item.get("site"), 80),
         score=value_text(item.get("score"), 20),
-        types=tuple(other for other in types_of(item) if other != name),
+        types=tuple(other for other in types if other != name),
         context=_context(item.get("@context")),
     )
 
@@ -369,13 +373,12 @@ def types_of(item: Item) -> list[str]:
     """Return the distinct types of an item without their namespaces, in the agent's order."""
     value = item.get("@type", item.get("type"))
     parts = value[:MAX_TYPES] if isinstance(value, list) else [value]
-    names = (re.split(r"[/#:]", part)[-1][:60] for part in parts if isinstance(part, str))
+    names = (_NAMESPACE.split(part)[-1][:60] for part in parts if isinstance(part, str))
     return list(dict.fromkeys(filter(None, names)))
 
 
-def type_of(item: Item) -> str:
+def _main_type(names: list[str]) -> str:
     """Return the type that chooses the card: the first known one, else the first."""
-    names = types_of(item)
     known = (name for name in names if name.lower() in _BY_TYPE)
     return next(known, names[0] if names else "")
 
@@ -404,8 +407,8 @@ def _title(item: Item) -> str:
     return value_text(item.get("url") or item.get("@id"), 200)
 
 
-def _image(item: Item) -> str | None:
-    """Return the URL of the picture of an item, or of the picture that a media object is."""
+def _image(item: Item, name: str) -> str | None:
+    """Return the URL of the picture of an item of a type, or that a media object is."""
     value = item.get("image", item.get("thumbnailUrl"))
     if isinstance(value, list):
         value = value[0] if value else None
@@ -414,7 +417,7 @@ def _image(item: Item) -> str | None:
     if url := safe_url(value):
         return url
     media_type = value_text(item.get("encodingFormat"), 100).lower()
-    is_image = type_of(item) == "ImageObject" or media_type.startswith("image/")
+    is_image = name == "ImageObject" or media_type.startswith("image/")
     return safe_url(item.get("contentUrl")) if is_image and "svg" not in media_type else None
 
 
@@ -433,8 +436,15 @@ class _NestedItems:
             return []
         if isinstance(inner := item.get("schema_object"), Mapping):
             item = {**inner, **item}
-        shown = _BY_TYPE.get(type_of(_unwrap_schema_object(item)).lower(), UNKNOWN).shows
-        members = ((k, v) for k, v in islice(item.items(), MAX_MEMBERS) if k not in PLACED)
+        members = [
+            (key, value)
+            for key, value in islice(item.items(), MAX_MEMBERS)
+            if isinstance(value, dict | list) and key not in PLACED
+        ]
+        if not members:
+            return []
+        types = types_of(_unwrap_schema_object(item))
+        shown = _BY_TYPE.get(_main_type(types).lower(), UNKNOWN).shows
         groups = [self._group(k, v, depth) for k, v in members if _is_group(k, v, shown)]
         return [group for group in groups if group.items]
 
