@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
@@ -172,7 +173,11 @@ def label_text(name: str, limit: int = 60) -> str:
 
     A JSON-LD prefix ("schema:cookTime") is dropped; a name that is not an identifier stays.
     """
-    name = value_text(name, limit)
+    return _label_of(value_text(name, limit))
+
+
+@lru_cache(maxsize=1_000)  # The results of a response have the same members.
+def _label_of(name: str) -> str:
     identifier = name.lstrip("@").rpartition(":")[2]
     if not _IDENTIFIER.fullmatch(identifier):
         return name
