@@ -11,7 +11,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.template.loader import get_template
 
 from playground.base.fields import int_param
 from playground.collection_runs.reports import (
@@ -27,6 +26,7 @@ from playground.collection_runs.reports import (
 from playground.conversation.status import waiting_label
 from playground.models import CollectionRun, Run, Step
 from playground.models.collection_runs import count_verdicts
+from playground.ui import compiled
 from playground.ui.formatting import value_text
 
 #: Steps of one page.
@@ -137,7 +137,7 @@ def header_context(run: CollectionRun, counts: VerdictCounts) -> dict[str, Any]:
     return {
         "run": run,
         "counts": counts,
-        "parts": counts.parts(100),
+        "parts": list(counts.parts(100)),
         "duration": duration(run.duration_ms()),
         "status_label": status_label(run.state, counts),
         "tone": _tone(run, counts),
@@ -211,12 +211,13 @@ class CollectionRunUpdates:
             return None
         rows = self._page.rows(run, changed)
         is_list = self._page.show == SHOW_BAD
-        html = get_template("collection_runs/page.html#message").render(
+        html = compiled.render(
+            "collection_runs/page.html#message",
             {
                 **header_context(run, counts),
                 "replaced": [row for row in rows if row.number in self._known],
                 "added": [row for row in rows if row.number not in self._known] if is_list else [],
-            }
+            },
         )
         self._known.update({row.number: row.verdict for row in rows})
         self._stamp = stamp
