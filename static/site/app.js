@@ -32,6 +32,7 @@ import "../wire/event-detail.js";
 import "../conversation/first-picture.js";
 import "./scrollable.js";
 import "./wait-clock.js";
+import "./local-time.js";
 import "./connection.js";
 import "./sidebar-tree.js";
 import "../history/sidebar.js";

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.axe import findings
 from tests.browser.workbench import Workbench
@@ -231,3 +233,21 @@ def test_the_same_conversation_in_two_tabs(workbench: Workbench) -> None:
     expect(chosen.locator(".turn-line")).to_be_in_viewport()
     chosen.get_by_role("link", name="Previous branch").click()
     expect(rows(other.page)).to_have_text(["breakfast with eggs", "without nuts"])
+
+
+def test_times_are_in_the_time_zone_of_the_reader(workbench: Workbench, browser: Browser) -> None:
+    workbench.open("/?agent=demo").compose("soup").send().ended()
+    zone = "Asia/Kathmandu"
+    with browser.new_context(timezone_id=zone, reduced_motion="reduce") as private:
+        page = private.new_page()
+        page.goto(f"{workbench.server.url}/runs/{workbench.run}/")
+        figure = page.locator("#run-figures time")
+        sent = datetime.fromisoformat(figure.get_attribute("datetime") or "")
+        there = sent.astimezone(ZoneInfo(zone))
+        text = f"{there.day} {there:%B %Y, %H:%M:%S}"
+        expect(figure).to_have_text(text)
+        # Where the age of a run is shown, the moment is the hint.
+        page.goto(f"{workbench.server.url}/history/")
+        age = page.locator(f'time[title][datetime="{sent.isoformat()}"]')
+        age.hover()
+        expect(age).to_have_attribute("title", text)

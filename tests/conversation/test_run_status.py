@@ -13,7 +13,7 @@ from django.utils import timezone
 from playground.models import CollectionRun, PolledPromise, Run, RunState
 from playground.protocols.events import Outcome
 from tests.support.markup import read
-from tests.support.run_page import part
+from tests.support.run_page import part, shared
 from tests.support.stored_runs import Recording
 
 pytestmark = pytest.mark.django_db
@@ -175,3 +175,20 @@ def test_a_collection_run_that_waits_for_a_worker(
     run = CollectionRun.objects.create(name="Tour", heartbeat_at=timezone.now(), **fields)
     text = read(Client().get(run.get_absolute_url())).text
     assert ("Waiting for a worker since" in text) is (waits and workers)
+
+
+def test_when_it_was_sent_is_a_moment_for_the_browser_to_format(settings: LazySettings) -> None:
+    """The text is that of readers without scripts: in the time zone of the server."""
+    settings.TIME_ZONE = "Asia/Kathmandu"
+    run = Recording().end()
+    sent = datetime(2026, 3, 29, 0, 30, 5, tzinfo=UTC)
+    Run.objects.filter(pk=run.pk).update(created_at=sent)
+    run.refresh_from_db()
+    texts = []
+    for page in (part(run), shared(run)):
+        for element in page.find("local-time"):
+            (time,) = element.find("time")
+            assert datetime.fromisoformat(str(time.attributes["datetime"])) == sent
+            texts.append(time.words)
+    with_seconds = "29 March 2026, 06:15:05"
+    assert texts == [with_seconds, "29 March 2026, 06:15", with_seconds]
