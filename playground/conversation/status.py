@@ -84,7 +84,7 @@ def status_label(run: Run) -> str:
         return "Not allowed"
     if state == RunState.FAILED:
         return _STAGE_LABELS.get(str(problem.get("stage")), "Failed")
-    return str(dict(RunState.choices).get(state, state))
+    return _STATE_LABELS.get(state, state)
 
 
 def _outcome_label(run: Run) -> str:
@@ -99,6 +99,9 @@ def _outcome_label(run: Run) -> str:
     labels = {"elicitation": "Input required", "failure": "Agent error"}
     return labels.get(run.outcome, "No usable answer")
 
+
+#: Labels of the other states.
+_STATE_LABELS = {str(value): str(label) for value, label in RunState.choices}
 
 #: Labels of failed runs by the stage of their problem (`protocols.problems.Stage`).
 _STAGE_LABELS = {
