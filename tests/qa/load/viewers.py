@@ -20,7 +20,8 @@ from websockets.protocol import Event
 from tests.qa.bench import clients
 from tests.qa.bench.clients import Started
 
-SENT = re.compile(clients.SENT.pattern.encode())
+#: The id of an entry, or the moment in one.
+RESULT = re.compile(rb' id="entry-(\d+-\d+)"|' + clients.SENT.pattern.encode())
 CURSOR = re.compile(clients.CURSOR.pattern.encode())
 #: Websockets that are opened at once.
 OPENING = 32
@@ -36,12 +37,13 @@ REMEMBERED = 512
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The content of a message: frames, whether it is the last one, moments of its results."""
+    """The content of a message: its frames, whether it is the last one, and its results."""
 
     first: int
     last: int
     final: bool
-    sent: tuple[int, ...]
+    #: The ids of their entries, and the moments at which the agent wrote them.
+    results: tuple[tuple[bytes, int], ...]
 
 
 def parse(message: bytes) -> Content:
@@ -49,9 +51,14 @@ def parse(message: bytes) -> Content:
     cursor = CURSOR.search(message, max(0, message.rfind(b'id="run-cursor"')))
     if not cursor:
         raise ValueError(f"no cursor in {message.decode()}")
-    # A card may show a text twice.
-    sent = tuple(int(moment) for moment in dict.fromkeys(SENT.findall(message)))
-    return Content(int(cursor[1]), int(cursor[2]), b"data-final" in cursor[3], sent)
+    found, entry = [], b""
+    for match in RESULT.finditer(message):
+        if match[1]:
+            entry = match[1]
+        elif entry:
+            found.append((entry, int(match[2])))
+            entry = b""  # A card may show a text twice.
+    return Content(int(cursor[1]), int(cursor[2]), b"data-final" in cursor[3], tuple(found))
 
 
 class Viewer:
@@ -62,6 +69,7 @@ class Viewer:
         self.run = run
         self._last = run.last
         self._newest = 0
+        self._entries: set[bytes] = set()
         self._missing = results
         self.frames_lost = 0
         self.repeated = 0
@@ -83,12 +91,13 @@ class Viewer:
         elif content.first <= self._last:
             self.repeated += self._last - content.first + 1
         self._last = max(self._last, content.last)
-        for moment in content.sent:
-            if moment > self._newest:
-                self._newest = moment
-                self._missing -= 1
-            else:
+        for entry, moment in content.results:
+            if entry in self._entries or moment <= self._newest:
                 self.repeated += 1
+            else:
+                self._missing -= 1
+            self._entries.add(entry)
+            self._newest = max(self._newest, moment)
 
 
 @dataclass
@@ -241,7 +250,7 @@ class Audience:
                 self._known.clear()
             content = self._known[message] = parse(message)
         socket.viewer.receive(content)
-        self.latencies.extend([(now - moment) / 1e6 for moment in content.sent])
+        self.latencies.extend([(now - moment) / 1e6 for _, moment in content.results])
         if content.final:
             self._following.discard(socket.viewer)
 
