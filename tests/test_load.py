@@ -1,11 +1,74 @@
-"""The arithmetic of `make load`: what counts as lost or repeated."""
+"""The arithmetic of `make load`: what is judged, and what counts as lost or repeated."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
 from tests.qa.bench.clients import Started
+from tests.qa.load.comparison import Comparison, Figures, Ratios, percentiles
 from tests.qa.load.viewers import Viewer, parse
+
+BARE = Figures(
+    p50=10, p99=20, cores=0.2, cpu=1, viewers=0.3, unknown=0, idle=1, lost=0, repeated=0,
+    received=100,
+)  # fmt: skip
+TARGET = Ratios(p99=3, cpu=4)
+
+
+def compare(ours: dict[str, float], theirs: dict[str, float]) -> Comparison:
+    playground = replace(BARE, **ours)  # type: ignore[arg-type]
+    return Comparison("", playground, replace(BARE, **theirs), TARGET, 1.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "verdict"),
+    [
+        ({}, {}, "met"),
+        ({"p99": 60, "cpu": 4}, {}, "met"),
+        ({"p99": 61}, {}, "**missed**"),
+        ({"cpu": 4.1}, {}, "**missed**"),
+        # The median has no target.
+        ({"p50": 19, "p99": 20}, {"p50": 1}, "met"),
+        # Both are slower on another core.
+        ({"p99": 600, "cpu": 40}, {"p99": 200, "cpu": 10}, "met"),
+        # What takes less than five milliseconds counts as five.
+        ({"p99": 15}, {"p99": 0.1}, "met"),
+        ({"p99": 16}, {"p99": 0.1}, "**missed**"),
+        ({"lost": 1}, {}, "**events lost or repeated**"),
+        ({"repeated": 1}, {}, "**events lost or repeated**"),
+        ({}, {"lost": 1}, "**events lost or repeated**"),
+        ({"viewers": 0.9}, {}, "inconclusive: the viewers were the limit"),
+        ({"p99": 900}, {"viewers": 0.9}, "inconclusive: the viewers were the limit"),
+        ({"unknown": 0.6}, {}, "inconclusive: other programs used the cores"),
+        ({"p99": 900}, {"unknown": 0.6}, "inconclusive: other programs used the cores"),
+        # Processor time is that of the process, whatever else the machine does.
+        ({"cpu": 4.1, "unknown": 0.6}, {}, "**missed**"),
+        ({"cpu": 4.1, "viewers": 0.9}, {}, "**missed**"),
+        ({"cpu": 1}, {"cpu": 0}, "**missed**"),
+    ],
+)
+def test_a_row_is_judged_by_its_ratios(
+    ours: dict[str, float], theirs: dict[str, float], verdict: str
+) -> None:
+    assert compare(ours, theirs).verdict == verdict
+
+
+def test_a_row_shows_both_sides_and_their_ratios() -> None:
+    row = compare({"p50": 4, "p99": 30, "cpu": 2.5, "dropped": 7}, {"p99": 20})
+    assert row.cells[1:6] == [
+        "p50 4.0 ms, p99 30 ms; 0.20 cores, 2.50 ms an event; 7 connections dropped",
+        "p50 10 ms, p99 20 ms; 0.20 cores, 1.00 ms an event",
+        "p50 0.5, p99 1.5, CPU 2.5",
+        "p99 3.0, CPU 4.0",
+        "0 of 200",
+    ]
+
+
+def test_percentiles_of_nothing_are_no_good_times() -> None:
+    assert percentiles([]) == (float("inf"), float("inf"))
+    assert percentiles(range(101)) == (50, pytest.approx(99.98))
 
 
 def message(first: int, last: int, *results: tuple[str, int]) -> bytes:

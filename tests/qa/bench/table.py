@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import platform
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import psutil
@@ -28,11 +29,21 @@ class Row:
 
 
 def print_table(rows: list[Row], what: str = "benchmark") -> None:
-    """Markdown, ready for docs/benchmarks.md."""
+    """Print rows with their targets, and the machine."""
+    print_machine()
+    lines = [[row.what, row.figure, row.aim, row.verdict] for row in rows]
+    print_markdown([what, "result", "target", ""], lines)
+
+
+def print_machine() -> None:
+    """Print when and where the figures were measured."""
     machine = f"{psutil.cpu_count()} cores, {psutil.virtual_memory().total / 2**30:.0f} GiB"
     today = datetime.datetime.now(tz=datetime.UTC).date()
     print(f"Measured on {today}, {platform.system()} {platform.machine()}, {machine}, ", end="")
     print(f"Python {platform.python_version()}.\n")
-    print(f"| {what} | result | target | |\n|---|---|---|---|")
-    for row in rows:
-        print(f"| {row.what} | {row.figure} | {row.aim} | {row.verdict} |")
+
+
+def print_markdown(header: list[str], lines: Iterable[list[str]]) -> None:
+    """Print a table, ready for docs/benchmarks.md."""
+    for cells in (header, ["---"] * len(header), *lines):
+        print(f"| {' | '.join(cells)} |")

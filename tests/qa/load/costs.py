@@ -1,4 +1,7 @@
-"""Costs of a measurement: CPU time of its processes, and counters of PostgreSQL and Redis."""
+"""Costs of a measurement: CPU time of its processes, and counters of PostgreSQL and Redis.
+
+And what else the machine does meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import psutil
 import psycopg
@@ -58,37 +62,53 @@ class Cores:
     """The CPU time of some processes, or groups of them, for each second of measurement."""
 
     def __init__(self, **pids: int | Sequence[int]) -> None:
-        self._processes = {
-            name: [psutil.Process(pid) for pid in ([given] if isinstance(given, int) else given)]
-            for name, given in pids.items()
+        self._groups = {
+            name: [given] if isinstance(given, int) else given for name, given in pids.items()
         }
-        self._used = dict.fromkeys(pids, 0.0)
+        self._processes = {pid: psutil.Process(pid) for pid in chain(*self._groups.values())}
+        self._used = dict.fromkeys(self._processes, 0.0)
         self._seconds = 0.0
+        #: Seconds for which processors were idle.
+        self._idle = 0.0
 
     @contextlib.contextmanager
     def measuring(self) -> Iterator[None]:
         """Add the time of the block."""
-        before, began = self._seconds_used(), time.perf_counter()
+        before, idle, began = self._seconds_used(), psutil.cpu_times().idle, time.perf_counter()
         yield
         self._seconds += time.perf_counter() - began
-        for name, used in self._seconds_used().items():
-            self._used[name] += used - before[name]
+        self._idle += psutil.cpu_times().idle - idle
+        for pid, used in self._seconds_used().items():
+            self._used[pid] += used - before[pid]
+
+    def seconds_of(self, name: str) -> float:
+        """Return the processor time that a process or a group used."""
+        return sum(self._used[pid] for pid in self._groups[name])
 
     def of(self, name: str) -> float:
         """Return the mean number of cores that a process or a group used."""
-        return self._used[name] / self._seconds
+        return self.seconds_of(name) / self._seconds
 
     def others(self, name: str) -> str:
-        """Return the figures of all other processes."""
-        return ", ".join(f"{other} {self.of(other):.2f}" for other in self._used if other != name)
+        """Return the figures of all other processes that are measured."""
+        return ", ".join(f"{other} {self.of(other):.2f}" for other in self._groups if other != name)
 
-    def _seconds_used(self) -> dict[str, float]:
+    @property
+    def idle(self) -> float:
+        """The mean number of cores of the machine that were idle."""
+        return self._idle / self._seconds
+
+    @property
+    def unknown(self) -> float:
+        """The mean number of cores that programs used which are not measured."""
+        used = sum(self._used.values()) / self._seconds
+        return max(0.0, psutil.cpu_count() - self.idle - used)
+
+    def _seconds_used(self) -> dict[int, float]:
         used = {}
-        for name, processes in self._processes.items():
-            times = []
-            for process in processes:
-                times.append(process.cpu_times())
-                if process.pid != os.getpid():
-                    times += [child.cpu_times() for child in process.children(recursive=True)]
-            used[name] = sum(time.user + time.system for time in times)
+        for pid, process in self._processes.items():
+            times = [process.cpu_times()]
+            if pid != os.getpid():
+                times += [child.cpu_times() for child in process.children(recursive=True)]
+            used[pid] = sum(time.user + time.system for time in times)
         return used
