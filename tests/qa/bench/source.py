@@ -8,7 +8,8 @@ Agent API: one message whose text comes in as many pieces as the user's text beg
 
 With `query.hold` a response stops after its start. `GET /held` returns the number of such
 responses; `POST /go` continues them, spread over one pace, so that they are not in step, and
-`query.delay` seconds later. `query.size` is the size of each result in bytes, more or less.
+`query.delay` seconds later. `query.size` is the size of each result in bytes, more or less, and
+`query.lines` the number of lines of 300 characters that its card shows besides.
 `GET /requests` returns the number of requests with each `query.key`.
 `query.promise` is the number of seconds until a promise is fulfilled with an answer.
 """
@@ -29,6 +30,7 @@ MESSAGE = "msg_e8cd0967-7a8b-4094-a65a-07b4502d8414"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nConnection: close\r\n"
 #: Events in one chunk: one, as every framework sends what an agent yields.
 BURST = 1
+INGREDIENT = "egg " * 75
 #: Responses that wait for `POST /go`; the result is the share of a pace by which to delay them.
 held: list[asyncio.Future[float]] = []
 #: Requests by their keys.
@@ -40,7 +42,7 @@ def event(name: str, data: object) -> bytes:
     return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()
 
 
-def result(index: int, size: int = 0) -> bytes:
+def result(index: int, size: int = 0, lines: int = 0) -> bytes:
     """One result, a small recipe stamped with the moment of its writing."""
     return event(
         "result",
@@ -54,6 +56,7 @@ def result(index: int, size: int = 0) -> bytes:
                 "cookTime": "PT20M",
                 "recipeYield": "2 servings",
                 **({"recipeInstructions": "x" * size} if size else {}),
+                **({"recipeIngredient": [INGREDIENT] * lines} if lines else {}),
             },
         },
     )
@@ -96,7 +99,7 @@ async def stream_text(writer: asyncio.StreamWriter, count: int) -> None:
 async def stream(writer: asyncio.StreamWriter, query: dict[str, Any]) -> None:
     """Write a whole answer, chunk by chunk."""
     count, pace = int(query.get("n", 10)), float(query.get("pace", 0))
-    size = int(query.get("size", 0))
+    size, lines = int(query.get("size", 0)), int(query.get("lines", 0))
 
     def chunk(data: bytes) -> None:
         writer.write(b"%x\r\n%b\r\n" % (len(data), data))
@@ -111,7 +114,8 @@ async def stream(writer: asyncio.StreamWriter, query: dict[str, Any]) -> None:
     began = loop.time()
     burst = 1 if pace else BURST
     for first in range(0, count, burst):
-        chunk(b"".join(result(index, size) for index in range(first, min(count, first + burst))))
+        indexes = range(first, min(count, first + burst))
+        chunk(b"".join(result(index, size, lines) for index in indexes))
         await writer.drain()
         if pace:
             # Without drift: the load stays the same on a machine that is late.

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.qa.bench.table import Row, print_machine, print_markdown
-from tests.qa.load import interim
+from tests.qa.load import interim, reloads, stopped
 from tests.qa.load.comparison import HEADER, Comparison, Ratios
 from tests.qa.load.costs import Cores
 from tests.qa.load.sides import Options, Side, playground, run, sides
@@ -61,9 +61,10 @@ class Totals:
         used = cores.of("server")
         self.add_row(Row(what, f"{used:.3f} cores", f"≤ {aim} cores", used <= aim))
 
-    def add_row(self, row: Row) -> None:
-        """Add a row of another measurement."""
+    def add_row(self, row: Row, faults: int = 0) -> None:
+        """Add a row of another measurement, in which so many events were lost or repeated."""
         self.rows.append(row)
+        self.faults += faults
         print(f"{row.what}: {row.figure} {row.verdict}", file=sys.stderr, flush=True)
 
     def print_tables(self) -> None:
@@ -144,6 +145,16 @@ def interim_responses(lines: int) -> Callable[[Options, Totals], None]:
     return measure
 
 
+def stopped_readers(options: Options, totals: Totals) -> None:
+    """Measure viewers beside sockets that stop reading."""
+    totals.add_row(*stopped.measure(options))
+
+
+def reloaded_pages(options: Options, totals: Totals) -> None:
+    """Measure pages that are reloaded while runs flood."""
+    totals.add_row(*reloads.measure(options))
+
+
 #: The playground stores, renders and counts each event, and the bare server does not. Of a message
 #: to one more viewer the work is the same.
 STREAMS, VIEWERS = Ratios(p99=4, cpu=2), Ratios(p99=1.5, cpu=1.5)
@@ -158,11 +169,13 @@ ROWS: dict[str, Measurement] = {
     "8": interim_responses(interim.PLAIN),
     "9": interim_responses(interim.LONG),
     "10": many_streams(1000, STREAMS),
+    "11": stopped_readers,
+    "12": reloaded_pages,
 }
 #: The rows with a bare server.
-COMPARED = ROWS.keys() - {"7", "8", "9"}
+COMPARED = ROWS.keys() - {"7", "8", "9", "11", "12"}
 #: The rows of `--short`, and of `--cluster`.
-SHORT, CLUSTER = "1,4", "3,5"
+SHORT, CLUSTER = "1,4,12", "3,5"
 
 
 def compare_with_cluster(number: str, options: Options, totals: Totals) -> None:

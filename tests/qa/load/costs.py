@@ -71,6 +71,10 @@ class Cores:
         #: Seconds for which processors were idle.
         self._idle = 0.0
 
+    def pids(self, name: str) -> Sequence[int]:
+        """Return the ids of a process or a group."""
+        return self._groups[name]
+
     @contextlib.contextmanager
     def measuring(self) -> Iterator[None]:
         """Add the time of the block."""

@@ -10,7 +10,10 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from socket import IPPROTO_TCP, SO_RCVBUF, SOL_SOCKET, TCP_MAXSEG
+from socket import socket as new_socket
 from typing import Any
+from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidHandshake, InvalidMessage
@@ -31,6 +34,8 @@ RECONNECT = 0.5
 QUIET = 0.5
 #: Seconds without a message after which what is missing counts as lost.
 PATIENCE = 20.0
+#: Bytes of a small socket's receive buffer, and of a segment.
+RECEIVED, SEGMENT = 16 * 1024, 1400
 #: Different messages whose content is remembered: the viewers of one run receive equal ones.
 REMEMBERED = 512
 
@@ -105,6 +110,8 @@ class Audience:
     """All viewers of a measurement."""
 
     compression: bool = False
+    #: Whether the system holds little of what a viewer has not read, as between two machines.
+    has_small_buffers: bool = False
     #: Milliseconds from the agent's write to a websocket.
     latencies: list[float] = field(default_factory=list)
     viewers: list[Viewer] = field(default_factory=list)
@@ -182,6 +189,16 @@ class Audience:
             await asyncio.sleep(seconds)
             socket.transport.resume_reading()
 
+    def pause_reading(self) -> None:
+        """Read nothing of any socket that is open."""
+        for socket in self._sockets.values():
+            socket.transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Read on."""
+        for socket in self._sockets.values():
+            socket.transport.resume_reading()
+
     async def _reconnect(self, viewer: Viewer) -> None:
         await asyncio.sleep(RECONNECT)
         while viewer in self._following:
@@ -217,6 +234,7 @@ class Audience:
                 ping_interval=None,
                 open_timeout=60,
                 create_connection=connection,
+                sock=_small_socket(viewer.run.url) if self.has_small_buffers else None,
             )
 
     async def _wait_until_quiet(self, seconds: float) -> None:
@@ -253,6 +271,17 @@ class Audience:
         self.latencies.extend([(now - moment) / 1e6 for _, moment in content.results])
         if content.final:
             self._following.discard(socket.viewer)
+
+
+def _small_socket(url: str) -> new_socket:
+    """Connect a socket with the segments of an Ethernet: the loopback's make buffers large."""
+    parts = urlsplit(url)
+    connected = new_socket()
+    connected.setsockopt(SOL_SOCKET, SO_RCVBUF, RECEIVED)
+    connected.setsockopt(IPPROTO_TCP, TCP_MAXSEG, SEGMENT)
+    connected.connect((parts.hostname, parts.port))
+    connected.setblocking(False)
+    return connected
 
 
 class Socket(ClientConnection):
