@@ -34,7 +34,7 @@ def flood(viewer: Viewer, url: str, pid: int, events: int) -> list[Row]:
             ratio >= 0.4,
         ),
         Row(
-            f"peak memory growth for {events:,} events", f"{growth:.0f} MB", "≤ 60 MB", growth <= 60
+            f"peak memory growth for {events:,} events", f"{growth:.0f} MB", "≤ 12 MB", growth <= 12
         ),
     ]
 
