@@ -1,4 +1,4 @@
-"""The arithmetic of `make load`: what is judged, and what counts as lost or repeated."""
+"""The arithmetic of `make load`: targets, what counts as lost or repeated, and what is flat."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from tests.qa.bench.clients import Started
 from tests.qa.load.comparison import Comparison, Figures, Ratios, percentiles
+from tests.qa.load.soak import RETURNING, Sample, verdict
 from tests.qa.load.viewers import Viewer, parse
 
 BARE = Figures(
@@ -109,3 +110,35 @@ def test_what_a_viewer_counts(messages: list[bytes], lost: int, repeated: int) -
     for each in messages:
         viewer.receive(parse(each))
     assert (viewer.lost, viewer.repeated) == (lost, repeated)
+
+
+def sample(minutes: float, rss: float, **figures: int) -> Sample:
+    """A sample of a server whose other figures are 1."""
+    return {**dict.fromkeys(RETURNING, 1), "seconds": 60 * minutes, "rss": rss, **figures}
+
+
+def soaked(minutes: float, growth: float, warm_up: float = 0) -> list[Sample]:
+    """Samples with megabytes per hour of growth, and of each of the first five minutes."""
+    return [
+        sample(minute, 100 + growth * minute / 60 + warm_up * min(minute, 5), sockets=9)
+        for minute in (minutes * number / 100 for number in range(101))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("samples", "after", "found"),
+    [
+        (soaked(60, 4.9), {}, "flat"),
+        (soaked(60, 5.1), {}, "not flat: rss"),
+        # The caches have been filled.
+        (soaked(60, 4.9, warm_up=10), {}, "flat"),
+        (soaked(20, 60), {}, "not flat: rss"),
+        (soaked(19, 60), {}, "flat, in less than 20 minutes without rss"),
+        (soaked(60, 0), {"sockets": 0}, "flat"),
+        (soaked(60, 0), {"sockets": 2}, "not flat: sockets"),
+        (soaked(2, 60), {"files": 2, "background tasks": 3}, "not flat: background tasks, files"),
+        (soaked(60, 6), {"threads": 2}, "not flat: threads, rss"),
+    ],
+)
+def test_a_soak_is_flat(samples: list[Sample], after: dict[str, int], found: str) -> None:
+    assert verdict(sample(0, 100), samples, sample(60, 500, **after)) == found

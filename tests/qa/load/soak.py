@@ -42,8 +42,8 @@ Sample = dict[str, Any]
 
 #: Runs that start each second.
 RATE = 2.5
-#: Seconds between two samples.
-INTERVAL = 5.0
+#: Seconds between two samples, and samples after which one is printed.
+INTERVAL, PRINTED = 5.0, 6
 #: Seconds of the same load, and more of it, before the first figures are taken: until every pool
 #: has all its threads, and each of these has its connections.
 WARM_UP, WARM_UP_RATE = 20.0, 6.0
@@ -57,8 +57,8 @@ MEAN_VIEWERS, MAX_VIEWERS = 4, 20
 WINDOW = 60
 #: Threads that send requests.
 SENDING = 8
-#: Megabytes per hour of growth that count as none.
-FLAT = 5.0
+#: Megabytes per hour of growth that count as none, and seconds after which the slope is judged.
+FLAT, ENOUGH = 5.0, 1200.0
 #: Lines of the server's log that are printed from an error on.
 TRACEBACK = 40
 #: Metrics of the server whose figures must be the same before and after.
@@ -274,11 +274,16 @@ class MixedLoad:
 
 @asynccontextmanager
 async def sampling(server: Server, samples: list[Sample]) -> AsyncIterator[None]:
-    """Add a sample now and then while the block runs."""
+    """Add a sample now and then while the block runs, and print some of them."""
 
     async def sample() -> None:
+        began = time.monotonic()
         while True:
-            samples.append(await asyncio.to_thread(server.sample))
+            sample = await asyncio.to_thread(server.sample)
+            if len(samples) % PRINTED == 0:
+                minutes = (sample["seconds"] - began) / 60
+                print(f"{minutes:4.1f} min: {_figures(sample)}", file=sys.stderr, flush=True)
+            samples.append(sample)
             await asyncio.sleep(INTERVAL)
 
     task = asyncio.create_task(sample())
@@ -301,9 +306,38 @@ def settle(server: Server, before: Sample | None = None) -> Sample:
         time.sleep(INTERVAL)
 
 
+def _figures(sample: Sample) -> str:
+    counts = ", ".join(f"{name} {sample[name]:,}" for name in RETURNING)
+    return f"{counts}, rss {sample['rss']:,.1f} MB"
+
+
 def left_over(before: Sample, after: Sample) -> list[str]:
     """Return the names of the figures that are higher than before."""
     return [name for name in RETURNING if after[name] > before[name]]
+
+
+def memory_growth(samples: list[Sample]) -> float:
+    """Return the megabytes per hour by which the memory grows, without the first quarter."""
+    warm = samples[len(samples) // 4 :]
+    hours = [sample["seconds"] / 3600 for sample in warm]
+    return statistics.linear_regression(hours, [sample["rss"] for sample in warm]).slope
+
+
+def _is_long(samples: list[Sample]) -> bool:
+    return samples[-1]["seconds"] - samples[0]["seconds"] >= ENOUGH
+
+
+def verdict(before: Sample, samples: list[Sample], after: Sample) -> str:
+    """Return whether the figures are flat: none is higher afterwards, and the memory does not grow.
+
+    In a short soak only the caches grow, so that the memory is not judged.
+    """
+    is_long, higher = _is_long(samples), left_over(before, after)
+    if is_long and memory_growth(samples) > FLAT:
+        higher.append("rss")
+    if higher:
+        return f"not flat: {', '.join(higher)}"
+    return "flat" if is_long else f"flat, in less than {ENOUGH / 60:.0f} minutes without rss"
 
 
 def rows(before: Sample, samples: list[Sample], after: Sample) -> Iterator[Row]:
@@ -315,18 +349,17 @@ def rows(before: Sample, samples: list[Sample], after: Sample) -> Iterator[Row]:
             yield Row(f"soak: {name}", figure, "as before", after[name] <= before[name])
         else:
             yield Row(f"soak: {name}", figure, "–", None)
-    warm = samples[len(samples) // 4 :]
-    hours = [sample["seconds"] / 3600 for sample in warm]
-    sizes = [sample["rss"] for sample in warm]
-    growth = statistics.linear_regression(hours, sizes).slope
+    growth = memory_growth(samples)
     most = max(sample["rss"] for sample in samples)
     yield Row(
         "soak: rss",
         f"{growth:+,.1f} MB per hour; {before['rss']:,.1f} before, at most {most:,.1f}, "
         f"{after['rss']:,.1f} after",
         f"≤ {FLAT:.0f} MB per hour",
-        growth <= FLAT,
+        growth <= FLAT if _is_long(samples) else None,
     )
+    found = verdict(before, samples, after)
+    yield Row("soak: verdict", found, "flat", found.startswith("flat"))
 
 
 def soak(
