@@ -106,7 +106,7 @@ examples: setup ## Generate the examples of rules, and the collection of misbeha
 judge: setup ## Measure what the conformance rules find in mutants of replies
 	@$(BIN)/python -m tests.qa.judge $(ARGS)
 
-load: setup ## Measure latency under load; prints the table of docs/benchmarks.md
+load: setup ## Measure latency under load, in turns with a bare server
 	@$(BIN)/python -m tests.qa.load $(ARGS)
 
 faults: setup ## Stop databases and processes under load; fails if a run loses anything
