@@ -12,7 +12,7 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from ipaddress import ip_address
 from typing import Any
 
@@ -22,6 +22,7 @@ import httpcore
 from playground.base.limits import RunLimits
 from playground.protocols.problems import Stage
 from playground.transport import errors
+from playground.transport.chunks import ChunkCutter, Cut
 from playground.transport.errors import CallError
 from playground.transport.http1 import host_and_port
 from playground.transport.policy import OutboundPolicy
@@ -36,7 +37,7 @@ MAX_HEAD_LINES = 1000
 #: most of the event loop's time, however many agents send long ones.
 PAUSE = 50
 _HEAD_END = re.compile(rb"\n\r?\n")
-#: Chunks that are parsed in one step: one read can hold ten thousand.
+#: Chunks that h11 parses in one step: one read can hold ten thousand.
 MAX_CHUNKS = 200
 
 
@@ -227,6 +228,8 @@ class Connection(httpcore.AsyncHTTP11Connection):
         self._stream = stream
         #: Lines received for the response heads so far.
         self._head_lines = 0
+        #: Whether the body of the response is chunked, if it has one.
+        self._is_chunked = False
 
     def reuse(self, tap: Tap) -> None:
         self._stream.reuse(tap)
@@ -244,26 +247,29 @@ class Connection(httpcore.AsyncHTTP11Connection):
         return bool(self._stream.get_extra_info("is_readable")) or self._has_unread_data()
 
     async def _receive_response_body(self, request: httpcore.Request) -> AsyncIterator[bytes]:
-        """Yield the body, the data of each read at once.
+        """Yield the body, the data of many chunks at once.
 
-        As httpcore's, which takes twice as long for a stream of many small chunks, because it
-        yields each of them.
+        As httpcore's, which yields the data of each chunk, and takes ten times as long for many
+        small ones.
         """
         timeout = request.extensions.get("timeout", {}).get("read")
-        event: object = h11.Data
-        while event is h11.Data:
-            data: list[bytes] = []
-            try:
-                event = self._take_chunks(data)
-            except h11.RemoteProtocolError as error:
-                yield b"".join(data)
-                raise httpcore.RemoteProtocolError(str(error)) from error
-            if data:
-                yield b"".join(data)
-            if event is h11.NEED_DATA:
-                read = await self._stream.read(self.READ_NUM_BYTES, timeout)
-                self._h11_state.receive_data(read)
-                event = h11.Data
+        state = self._h11_state
+        cutter = ChunkCutter(state.trailing_data[0]) if self._is_chunked else None
+        for data in self._parsed():
+            yield data
+        while state.their_state is h11.SEND_BODY:
+            read = await self._stream.read(self.READ_NUM_BYTES, timeout)
+            before, chunks, after = cutter.cut(read) if cutter else Cut(read, [], b"")
+            if before or not read:
+                state.receive_data(before)
+                for data in self._parsed():
+                    yield data
+            if chunks:
+                yield b"".join(chunks)
+            if after:
+                state.receive_data(after)
+                for data in self._parsed():
+                    yield data
 
     async def _receive_event(self, timeout: float | None = None) -> Any:  # noqa: ASYNC109
         """Return the next event of the response head.
@@ -289,6 +295,9 @@ class Connection(httpcore.AsyncHTTP11Connection):
             self._head_lines += data.count(b"\n")
             state.receive_data(data)
         spent = time.thread_time() - began
+        if isinstance(event, h11.Response):
+            # h11 has refused any other coding.
+            self._is_chunked = any(name == b"transfer-encoding" for name, _ in event.headers)
         if isinstance(event, h11.InformationalResponse):
             fields = sum(len(name) + len(value) + 4 for name, value in event.headers.raw_items())
             self._stream.tap.on_interim_response(len("HTTP/1.1 100 \r\n\r\n") + fields)
@@ -305,6 +314,19 @@ class Connection(httpcore.AsyncHTTP11Connection):
             raise httpcore.RemoteProtocolError(
                 f"The response head has more than {MAX_HEAD_LINES:,} lines."
             )
+
+    def _parsed(self) -> Iterator[bytes]:
+        """Yield the data that h11 reads from the bytes that it has, of some chunks at once."""
+        event: object = h11.Data
+        while event is h11.Data:
+            data: list[bytes] = []
+            try:
+                event = self._take_chunks(data)
+            except h11.RemoteProtocolError as error:
+                yield b"".join(data)
+                raise httpcore.RemoteProtocolError(str(error)) from error
+            if data:
+                yield b"".join(data)
 
     def _take_chunks(self, data: list[bytes]) -> object:
         """Add received chunks to `data`; return the event that follows, h11.Data for more."""
