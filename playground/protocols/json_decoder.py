@@ -4,6 +4,9 @@ Why not plain `json.loads`: it accepts what later breaks a page or a database. H
 surrogate pair cannot be encoded again, `NaN` and `1e999` cannot be written as JSON, and
 nesting beyond the interpreter's own limit raises `RecursionError`. It also rejects JSON: an
 integer of more than 4300 digits.
+
+msgspec decodes most texts, in less than half the time. It reads no JSON to another value than the
+decoder of the standard library, and refuses whatever needs more care; then that one decides.
 """
 
 from __future__ import annotations
@@ -18,6 +21,8 @@ from functools import cache
 from itertools import accumulate
 from operator import add
 from typing import Any
+
+import msgspec
 
 _INFINITY = float("inf")
 
@@ -184,9 +189,10 @@ _DECODERS: _Decoders = (
     json.JSONDecoder(parse_float=_finite, parse_constant=str, parse_int=_integer),
 )
 _WHITE_SPACE = re.compile(r"[ \t\r\n]*")
+_decode_usual = msgspec.json.Decoder().decode
 
 
-def decode(text: str, decoders: _Decoders = _DECODERS) -> Any:
+def decode(text: str) -> Any:
     """Return the value of a JSON text, such that it can be written as JSON again.
 
     Numbers that JSON cannot express (`NaN`, `1e999`) and integers that Python does not convert
@@ -194,6 +200,17 @@ def decode(text: str, decoders: _Decoders = _DECODERS) -> Any:
     `json.JSONDecodeError` with line and column if the text is not JSON, `TooManyValuesError` if
     it is too large) and `RecursionError`: see `exceeds_depth`.
     """
+    # Of a text that is not ASCII, msgspec makes a copy, which would be large.
+    if (text.isascii() or len(text) < _SLICE) and not has_too_many_values(text):
+        try:
+            return _decode_usual(text)
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+            pass
+    return _decode(text, _DECODERS)
+
+
+def _decode(text: str, decoders: _Decoders) -> Any:
+    """Return the value of a JSON text as `decode` does, by decoders of the standard library."""
     text = _decodable(text)
     # Faster without a search for white space around the value: in a stream there is none.
     start = 0 if text[:1] in ("{", "[") else _space_end(text, 0)
@@ -225,7 +242,7 @@ class StrictDecoder:
 
     def decode(self, text: str) -> Any:
         self.is_clean = not has_half_pair(text)
-        return decode(text, self._decoders)
+        return _decode(text, self._decoders)
 
     def _constant(self, name: str) -> str:
         self.is_clean = False
@@ -252,11 +269,11 @@ def decode_event(text: str) -> Any:
 
 def read_event(text: str) -> tuple[Any, str]:
     """Return the value of an event's data, and why it has none; "" for JSON."""
-    if not text or text.isspace():
-        return None, "The message has no data."
     try:
         return decode_event(text), ""
     except ValueError as error:
+        if not text or text.isspace():
+            return None, "The message has no data."
         return None, f"The data is not JSON: {error}."
     except RecursionError:
         return None, "The data is nested too deeply."

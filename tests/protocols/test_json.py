@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 from unittest import mock
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from playground.protocols import json_decoder
@@ -158,6 +159,52 @@ class TestDecode:
     def test_what_is_not_json(self, text: str) -> None:
         with pytest.raises(ValueError, match=r"."):
             json_decoder.decode(text)
+
+
+#: Pieces of JSON texts, valid or not, that decoders are known to read in different ways.
+PIECES = r"""
+{ } [ ] , : " "a" "a": "\u0061": 1 - 0 . e E + 01 1. .5 -0 -0.0 0e5 1E+2 9007199254740993
+18446744073709551616 -9223372036854775809 99999999999999999999 5e-324 1e308 1e309 -1e400 1e-400
+2.2250738585072011e-308 null true nul NaN Infinity -Infinity \ud83d \ude00 "\ud83d\ude00"
+"\ud83d" "\\ud83d" \u \u0000 \x \/ \n é 🥚 {"a":1,"a":2} [[]] /* // '
+""".split()
+NUMBER = st.from_regex(
+    r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?", fullmatch=True
+)
+
+
+class TestBothDecodersAgree:
+    """msgspec decodes what it can; the standard library decides on everything else."""
+
+    @given(
+        st.lists(st.sampled_from([*PIECES, *" \t\n\r\v\0\x1f\x7f\xa0\ufeff\ud800"])).map("".join)
+    )
+    @example("9" * 5000)
+    @example("[" * 5000 + "]" * 5000)
+    def test_on_any_text(self, text: str) -> None:
+        assert outcome(json_decoder.decode, text) == outcome(by_standard_library, text)
+
+    @given(NUMBER)
+    def test_on_numbers(self, text: str) -> None:
+        assert outcome(json_decoder.decode, text) == outcome(by_standard_library, text)
+
+    @given(VALUES, st.integers(0, 100), st.integers(0, 2), st.sampled_from(PIECES))
+    def test_on_changed_json(self, value: Any, at: int, removed: int, added: str) -> None:
+        text = json.dumps(value)
+        text = text[:at] + added + text[at + removed :]
+        assert outcome(json_decoder.decode, text) == outcome(by_standard_library, text)
+
+
+def by_standard_library(text: str) -> Any:
+    return json_decoder.StrictDecoder().decode(text)
+
+
+def outcome(decode: Callable[[str], Any], text: str) -> str:
+    """The value with its types, the sign of zero and the order of members; or the error."""
+    try:
+        return repr(decode(text))
+    except (ValueError, RecursionError) as error:
+        return f"{type(error)} {error}"
 
 
 class TestStrictDecoder:
