@@ -12,7 +12,7 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
 from weakref import WeakValueDictionary
@@ -173,7 +173,7 @@ async def _events_of(
         async for frames in calls:
             for frame in frames:
                 seq += 1
-                events += exchange.receive(replace(frame, seq=seq))
+                events += exchange.receive(frame.numbered(seq))
                 if frame.kind is FrameKind.ERROR and not exchange.tolerates_error:
                     return events, Problem.from_bytes(frame.data)
             if exchange.problem is not None:

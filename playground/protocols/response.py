@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -109,7 +108,7 @@ class Response(LiveResponse):
         self.frames = frames
         self._max_depth = max_depth
         for frame in frames:
-            self.add(replace(frame, data=b"") if frame.kind is FrameKind.BODY else frame)
+            self.add(frame.with_data(b"") if frame.kind is FrameKind.BODY else frame)
 
     def first(self, kind: FrameKind) -> Frame | None:
         return next((frame for frame in self.frames if frame.kind is kind), None)

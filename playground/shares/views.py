@@ -350,4 +350,4 @@ def _masked_frame(frame: Frame) -> Frame:
         if colon and (is_credential(name.strip()) or name.strip().lower() == _SESSION):
             lines[at] = f"{name}: {MASK}"
     text = "\r\n".join(lines)
-    return replace(frame, data=text.encode("utf-8", "surrogateescape") + end + body)
+    return frame.with_data(text.encode("utf-8", "surrogateescape") + end + body)

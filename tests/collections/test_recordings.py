@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -108,7 +107,7 @@ def test_what_is_kept_can_be_read() -> None:
 
 
 def test_a_reused_connection_is_recorded() -> None:
-    opened = replace(OPEN, data=b'{"peer": "127.0.0.1:80", "tls": null, "reused": true}')
+    opened = OPEN.with_data(b'{"peer": "127.0.0.1:80", "tls": null, "reused": true}')
     assert not validate_recording(record(recorded([[CALL, opened, HEAD, result(1), END]])))
 
 

@@ -137,7 +137,7 @@ def _tidied(frames: Iterable[Frame], version: str) -> Iterator[Frame]:
         elif frame.kind is FrameKind.CALL:
             top, blank, body = data.partition(b"\r\n\r\n")
             data = top + blank + _indented(body)
-        yield replace(frame, data=data)
+        yield frame.with_data(data)
 
 
 def _with_reason(head: bytes) -> bytes:

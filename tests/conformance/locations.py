@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from playground.conformance import RULESETS, ConformanceReport, Verdict
@@ -47,7 +46,7 @@ def _of(response: ScriptedResponse, version: str) -> Iterator[tuple[str, RuleLoc
 
 def _frames(response: ScriptedResponse, version: str) -> Iterator[Frame]:
     for frame in response.frames:
-        yield replace(frame, data=frame.data.replace(VERSION.encode(), version.encode()))
+        yield frame.with_data(frame.data.replace(VERSION.encode(), version.encode()))
 
 
 def generated() -> dict[str, list[str]]:

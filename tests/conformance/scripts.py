@@ -46,7 +46,7 @@ class ScriptedResponse:
 
     def report_for(self, version: str = "0.55") -> ConformanceReport:
         frames = [
-            replace(frame, data=frame.data.replace(VERSION.encode(), version.encode()))
+            frame.with_data(frame.data.replace(VERSION.encode(), version.encode()))
             for frame in self.frames
         ]
         return run_rules(
@@ -115,7 +115,7 @@ def capture(name: str) -> ScriptedResponse:
     asked = sent(name)[1]
     made = stream if b"event-stream" in top else document
     reply = made(body)
-    frames = (replace(reply.frames[0], data=top + b"\r\n\r\n"), *reply.frames[1:])
+    frames = (reply.frames[0].with_data(top + b"\r\n\r\n"), *reply.frames[1:])
     return replace(reply, frames=frames, request=json.loads(asked) if asked else {})
 
 

@@ -192,7 +192,7 @@ def test_any_value_at_any_place(name: str, data: st.DataObject) -> None:
     reply = data.draw(st.sampled_from(WITH_JSON[name]))
     at, before, value, after = data.draw(st.sampled_from(list(documents(reply))))
     changed = before + json.dumps(replaced(value, data, ANY_VALUE[name])).encode() + after
-    frames = [replace(f, data=changed) if n == at else f for n, f in enumerate(reply.frames)]
+    frames = [f.with_data(changed) if n == at else f for n, f in enumerate(reply.frames)]
     check(replace(reply, frames=tuple(frames)), data.draw(VERSIONS[reply.protocol]))
 
 

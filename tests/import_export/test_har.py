@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -133,7 +132,7 @@ def test_a_run_that_sent_nothing_has_no_entries() -> None:
 
 
 def test_a_reused_connection_was_not_connected() -> None:
-    opened = replace(OPEN, data=b'{"peer": "127.0.0.1:80", "tls": null, "reused": true}')
+    opened = OPEN.with_data(b'{"peer": "127.0.0.1:80", "tls": null, "reused": true}')
     (only,) = exported(recorded([[CALL, opened, HEAD, *STREAM[3:]]]))["entries"]
     timings = only["timings"]
     assert [timings[name] for name in ("dns", "connect", "ssl", "blocked")] == [-1, -1, -1, 0.01]
