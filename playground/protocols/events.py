@@ -443,7 +443,7 @@ def is_summary(event: Event) -> bool:
 
 
 def _is_summary_item(item: Any) -> bool:
-    if not isinstance(item, Mapping):
+    if not isinstance(item, dict):
         return False
     kind = item.get("@type")
     if type(kind) is list:

@@ -215,6 +215,8 @@ class HttpExchange(Exchange):
 
     def _read(self, seq: int, *messages: sse.ServerSentEvent) -> Sequence[Event]:
         """Return the events of the messages of a frame, which has one in nearly all streams."""
+        if len(messages) == 1:
+            return self._read_message(seq, messages[0])
         return [event for each in messages for event in self._read_message(seq, each)]
 
     def _read_message(self, seq: int, message: sse.ServerSentEvent) -> Sequence[Event]:

@@ -80,14 +80,13 @@ class OutcomeReader:
             self.session_context = context
 
     def event(self, event: Event) -> None:
-        if isinstance(event, Completed):
-            self._complete(event)
+        kind = type(event)
+        if kind is Completed:
+            self._complete(event)  # type: ignore[arg-type]
             return
-        seen = _SEEN.get(type(event), Outcome.NONE)
         # A text beside a question or a promise does not change the outcome.
-        beside = isinstance(event, Text) and self._seen in _INTERMEDIATE
-        if seen is not Outcome.NONE and not beside:
-            self._seen = seen
+        if kind in _SEEN and not (kind is Text and self._seen in _INTERMEDIATE):
+            self._seen = _SEEN[kind]
 
     def settle(self, default: Outcome = Outcome.NONE) -> None:
         """Note that the response is complete: the announced outcome counts, or else `default`."""
@@ -116,6 +115,8 @@ class OutcomeReader:
 
 #: Members of a stream message that are not metadata even if the metadata is the payload itself.
 _NOT_META = frozenset({*content.PARTS, "index", "item", "_meta", "meta"})
+#: Names of the metadata of a message.
+_META = frozenset({"_meta", "meta"})
 
 
 class NLWebReader:
@@ -217,6 +218,8 @@ class NLWebReader:
         """Return the events of one stream message whose data are already decoded."""
         read = self._events.get(name)
         events = read(seq, payload) if read else self._foreign(seq, name, payload)
+        if not isinstance(payload, dict) or _META.isdisjoint(payload):
+            return events
         # A payload that is one `Unknown` includes its metadata.
         if any(type(event) is Unknown and event.data is payload for event in events):
             return events
@@ -226,12 +229,12 @@ class NLWebReader:
             *content.stray_meta(seq, payload),
         ]
 
-    def _late_meta(self, seq: int, payload: Any, events: list[Event]) -> list[Event]:
+    def _late_meta(self, seq: int, payload: Payload, events: list[Event]) -> list[Event]:
         """Return a note about metadata beside content, which are no event themselves.
 
         In 0.54 (section 8.4) any one of the messages has the metadata.
         """
-        meta = payload.get("_meta", payload.get("meta")) if isinstance(payload, dict) else None
+        meta = payload.get("_meta", payload.get("meta"))
         if not isinstance(meta, dict) or not meta_facts(meta):
             return []
         if any(isinstance(event, Started | Completed | Note) for event in events):
