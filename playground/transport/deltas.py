@@ -30,6 +30,8 @@ _MOST_PATHS = _MOST_FRAMES = 1000
 _SHORTEST = 2
 
 _Path = tuple[str | int, ...]
+#: A string in JSON: its path, its parent, its key there, and the string.
+_String = tuple[_Path, Any, str | int, str]
 
 
 @dataclass(slots=True)
@@ -85,6 +87,11 @@ class DeltaRedactor:
         self._searches = [
             re.compile(pattern).search for secret in self._secrets for pattern in _patterns(secret)
         ]
+        #: Finds something at the end of each text that ends with the beginning of a secret.
+        self._find_beginning = re.compile(
+            rf"(?s)(?:{'|'.join(map(_beginning_pattern, self._secrets))})\Z"
+        ).search
+        self._longest = max(map(len, self._secrets))
         self._emit = emit
         self._memory = memory
         self._held: deque[_HeldFrame] = deque()
@@ -121,7 +128,7 @@ class DeltaRedactor:
             self._hold(held)
             self._number += 1
             self._previous, self._strings = self._strings, {}
-            if self._may_begin(frame) or (self._beginnings and _is_readable(frame)):
+            if (self._beginnings and _is_readable(frame)) or self._may_begin(frame):
                 is_continued |= self._read(held)
         self._forget()
         self._release(self._releasable())
@@ -174,12 +181,15 @@ class DeltaRedactor:
         """Read the strings of an event; return whether one has continued a secret."""
         try:
             held.document = [json.loads(sse.parse(held.frame.data).data)]
-            strings = list(_strings(held.document, ()))
+            strings = _strings(held.document, (), [])
         except (ValueError, RecursionError):
             return False
         is_continued = False
-        for string in strings:
-            is_continued |= self._join(held, *string)
+        for path, parent, key, text in strings:
+            # Nearly all strings neither follow the beginning of a secret nor end with one.
+            start = max(0, len(text) - self._longest)
+            if path in self._beginnings or self._find_beginning(text, start):
+                is_continued |= self._join(held, path, parent, key, text)
         return is_continued
 
     def _forget(self) -> None:
@@ -241,13 +251,20 @@ def _patterns(secret: str) -> Iterator[bytes]:
         yield rb'(?s)%b(?:%b.{0,%d}?)?"\s*[,}\]]' % (begin, then, most)
 
 
-def _strings(value: Any, path: _Path) -> Iterator[tuple[_Path, Any, str | int, str]]:
-    """Yield the strings in a list or an object of JSON: path, parent, key, and the string."""
+def _beginning_pattern(secret: str) -> str:
+    """Return a pattern for the beginning of a secret, and for what has two characters of it."""
+    first, second = re.escape(secret[0]), re.escape(secret[1])
+    return f"{first}(?:{second}.{{0,{len(secret)}}})?"
+
+
+def _strings(value: Any, path: _Path, found: list[_String]) -> list[_String]:
+    """Add the strings in a list or an object of JSON to those found, and return these."""
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(inner, str):
-            yield (*path, key), value, key, inner
+            found.append(((*path, key), value, key, inner))
         elif isinstance(inner, dict | list):
-            yield from _strings(inner, (*path, key))
+            _strings(inner, (*path, key), found)
+    return found
 
 
 def _last(pieces: list[_Piece], length: int) -> list[_Piece]:
