@@ -104,7 +104,6 @@ class HttpExchange(Exchange):
         #: The data of the first event that cannot be read.
         self._unread: Any = None
         self._receivers: Mapping[FrameKind, Callable[[Frame], Sequence[Event]]] = {
-            FrameKind.EVENT: self._event,
             FrameKind.HEAD: self._head,
             FrameKind.TAIL: self._tail,
             FrameKind.END: self._end,
@@ -117,6 +116,9 @@ class HttpExchange(Exchange):
 
     def receive(self, frame: Frame) -> Sequence[Event]:
         self._response.add(frame)
+        if frame.kind is FrameKind.EVENT:
+            # Most frames are events, and a table with members of an enumeration is slow.
+            return self._event(frame)
         receiver = self._receivers.get(frame.kind)
         return receiver(frame) if receiver else _NO_EVENTS
 

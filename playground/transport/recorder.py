@@ -143,7 +143,7 @@ class BodyRecorder:
             self._body(data, at_us)
 
     def _stream(self, data: bytes, at_us: int) -> None:
-        redact = self._redactor.response if self._redactor else None
+        redact = self._redactor.response if self._redactor.secrets else self._redactor.mask
         frames = [
             Frame(
                 0,
