@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 #: Names of the signals. SIGTERM is sent by `timeout`, systemd and CI servers.
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+#: Seconds after which an event loop must have received a signal.
+LOST_AFTER = 0.1
 
 
 def on_stop_signal(stop: Callable[[signal.Signals], object]) -> None:
@@ -37,13 +39,24 @@ def on_stop_signal(stop: Callable[[signal.Signals], object]) -> None:
         restore_defaults()
         stop(received)
 
-    def restore_defaults(*_: object) -> None:
+    def restore_defaults() -> None:
         for number in signals:
             signal.signal(number, signal.SIG_DFL)
+
+    def receive(received: int, _: object) -> None:
+        """Let the second signal end the process. Python calls this even while the loop is blocked.
+
+        The loop receives the signal through its pipe, unless that is full because many threads
+        have just ended work for it.
+        """
+        restore_defaults()
+        loop.call_soon_threadsafe(loop.call_later, LOST_AFTER, handle_lost, received)
+
+    def handle_lost(received: int) -> None:
+        if not is_stopping:
+            handle(signal.Signals(received))
 
     with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers here.
         for number in signals:
             loop.add_signal_handler(number, handle, number)
-            # Python calls this handler even while the loop is blocked. The loop still receives
-            # the signal, through its wakeup file descriptor.
-            signal.signal(number, restore_defaults)
+            signal.signal(number, receive)

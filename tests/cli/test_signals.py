@@ -35,6 +35,17 @@ async def test_the_first_one_stops_and_the_second_one_ends(how: signal.Signals) 
     assert [signal.getsignal(each) for each in SIGNALS] == [signal.SIG_DFL] * 3
 
 
+# Python reports that the pipe is full.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+async def test_the_first_one_stops_while_many_threads_have_ended_work() -> None:
+    loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+    on_stop_signal(lambda _: stopped.set())
+    for _ in range(1000):
+        loop.call_soon_threadsafe(lambda: None)
+    os.kill(os.getpid(), signal.SIGTERM)
+    await asyncio.wait_for(stopped.wait(), 10)
+
+
 async def test_who_asked_to_outlive_the_terminal_does() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     stopped = asyncio.Event()
