@@ -217,7 +217,10 @@ class RunFeed:
                 self._must_read, self._is_attached = True, False
         self._schedule()
 
-    def _turn_notified(self, _: Flush | None) -> None:
+    def _turn_notified(self, stored: Flush | None) -> None:
+        # The page shows the state of another turn, and none of its events.
+        if stored is not None and "state" not in stored.changes:
+            return
         self._must_read = True
         self._schedule()
 

@@ -22,7 +22,7 @@ from playground.engine.request import request_of_run
 from playground.engine.writer import FrameWriter
 from playground.live import broadcast
 from playground.live.broadcast import RunFeed, run_feeds
-from playground.models import Run, RunKind
+from playground.models import Conversation, Run, RunKind
 from playground.models.driving import local_runs
 from playground.notifications import notifier, notify_viewers
 from playground.protocols.exchange import Target
@@ -290,6 +290,35 @@ async def test_a_change_of_a_child_run_is_sent_to_everybody(driven: DrivenRun) -
     await Run.objects.filter(pk=child.pk).aupdate(state="completed")
     await driven.end()
     await to_the_end(viewers, 6)
+
+
+async def test_events_of_another_turn_need_no_reading(
+    driven: DrivenRun, advances: list[RunUpdates]
+) -> None:
+    conversation = await Conversation.objects.acreate()
+    await Run.objects.filter(pk=driven.run.pk).aupdate(conversation=conversation)
+    other = await drive(conversation=conversation)
+    await driven.store(CALL, OPEN, HEAD)
+    viewer = Viewer()
+    updates = RunUpdates(driven.run.pk, 0)
+    await sync_to_async(updates.watch_other_turns)(await Run.objects.aget(pk=driven.run.pk))
+    viewer.feed = await run_feeds().join(viewer, updates)
+    await viewer.has(3)
+    await other.store(CALL, OPEN, HEAD)
+    await driven.store(result(0))
+    await viewer.has(4)
+    reads = len(advances)
+    for number in range(5):
+        await other.store(result(number))
+    await driven.store(result(1))
+    await viewer.has(5)
+    assert len(advances) == reads
+    await other.end()
+    async with asyncio.timeout(5):
+        while len(advances) == reads:
+            await asyncio.sleep(0.01)
+    await driven.end()
+    await to_the_end([viewer], 6)
 
 
 async def test_an_error_of_the_rendering_ends_its_run_only(

@@ -236,8 +236,8 @@ RACES = [
     Race(
         "the end of another turn is not heard",
         BROADCAST,
-        "_turn_notified(self, _: Flush | None) -> None:\n        self._must_read = True\n",
-        "_turn_notified(self, _: Flush | None) -> None:\n        self._must_read = False\n",
+        'if stored is not None and "state" not in stored.changes:',
+        "if stored is not None:",
     ),
     Race(
         "a slow viewer misses a message",
