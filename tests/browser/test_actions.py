@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.axe import findings
-from tests.browser.held import hold
+from tests.browser.held import Sent, hold
 from tests.browser.keyboard import focused, press, tab_to
 from tests.browser.workbench import Workbench
 
@@ -173,6 +173,21 @@ def run(panel: Locator, confirm: str) -> None:
     panel.get_by_role("button", name="Run action").click()
     panel.get_by_role("button", name=confirm).click()
     expect(panel).to_have_count(0)
+
+
+def test_a_preview_that_arrives_after_the_panel_was_closed(
+    workbench: Workbench, complaints: list[str]
+) -> None:
+    card = recipe(workbench)
+    panel = open_panel(card, "Save recipe")
+    sent = Sent(workbench.page, "/preview/$")
+    panel.get_by_label("Parameters").fill("{}")
+    while not sent.answers:
+        workbench.page.wait_for_timeout(10)
+    panel.get_by_role("button", name="Close action").click()
+    expect(panel).to_have_count(0)
+    sent.arrive()
+    assert complaints == []
 
 
 def test_a_tool_with_a_form_of_its_schema(workbench: Workbench) -> None:
