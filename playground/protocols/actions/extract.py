@@ -85,12 +85,14 @@ def _walk(item: Any) -> Iterator[tuple[_Location | None, Any]]:
         if isinstance(value, Mapping):
             if "actions" in value:
                 yield from _listed(_Location(location, "actions"), value["actions"])
-            inner = [(_Location(location, k), v) for k, v in value.items() if k != "actions"]
+            members = [(k, v) for k, v in value.items() if k != "actions"]
         elif isinstance(value, list):
-            inner = [(_Location(location, k), v) for k, v in enumerate(value)]
+            members = list(enumerate(value))
         else:
             continue
-        open_ += reversed(inner)
+        # Most members are texts and numbers, which hold no actions.
+        nested = [(_Location(location, k), v) for k, v in members if isinstance(v, dict | list)]
+        open_ += reversed(nested)
 
 
 def _listed(location: _Location, value: Any) -> Iterator[tuple[_Location, Any]]:
