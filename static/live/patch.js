@@ -33,7 +33,7 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
 // in the tree of the button, so that nothing of the answer would be found: here it is the page's.
 // Other answers, such as a preview, have no place once their element is gone.
 document.addEventListener("htmx:beforeSend", ({ detail: { elt, xhr } }) => {
-  if (!elt.matches("button, form")) return;
+  if (!elt.matches("button, form, select")) return;
   const swap = (event) => {
     if (elt.isConnected || event.target !== elt || !event.detail.shouldSwap) return;
     event.preventDefault();
