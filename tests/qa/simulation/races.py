@@ -31,7 +31,6 @@ DRIVER = "playground/engine/driver.py"
 BROADCAST = "playground/live/broadcast.py"
 CONSUMERS = "playground/live/consumers.py"
 UPDATES = "playground/conversation/updates.py"
-NOTIFICATIONS = "playground/notifications.py"
 TRANSPORT = "playground/transport/transport.py"
 QUEUE = "playground/engine/work_queue.py"
 
@@ -146,7 +145,6 @@ RACES = [
         "            del self._unnumbered[:SLICE]\n"
         "            await self._read_and_store(writer, numbered)\n",
         "            await self._read_and_store(writer, numbered)\n"
-        "            await asyncio.sleep(0)\n"
         "            del self._unnumbered[:SLICE]\n",
     ),
     Race(
@@ -187,13 +185,6 @@ RACES = [
         BROADCAST,
         "if late.updates.cursor > self.cursor or (late.updates.ended and not self.ended):",
         "if late.updates.ended and not self.ended:",
-        "30bcd5be",
-    ),
-    Race(
-        "a viewer who catches up is told of the end twice",
-        BROADCAST,
-        "late.updates.advance, upto=upto, ends=self.ended",
-        "late.updates.advance, upto=upto",
         "30bcd5be",
     ),
     Race(
@@ -265,12 +256,6 @@ RACES = [
         "is_next = True",
     ),
     Race(
-        "what is known is shown again",
-        UPDATES,
-        "if each.batches[-1].last <= last if each.batches else last:",
-        "if not each.batches and last:",
-    ),
-    Race(
         "a read that has failed leaves the position where it came to",
         UPDATES,
         "            self._restart(cursor, had_ended, turns)\n            raise",
@@ -284,24 +269,10 @@ RACES = [
         "settled = ended and thread.is_settled",
     ),
     Race(
-        "notifications of other processes are lost in a group that was left",
-        NOTIFICATIONS,
-        "                while missing := self._subscribers.keys() - self._joined:",
-        "                while missing := self._subscribers.keys() - self._joined - {self._channel}"
-        " and not self._joined and self._subscribers.keys() - self._joined:",
-    ),
-    Race(
         "a run that waits for a worker is taken twice",
         QUEUE,
         "    if work is not None:\n        waiting.delete()",
         "    if work is None:\n        waiting.delete()",
-        "24c2ca18",
-    ),
-    Race(
-        "a run that was stopped while it waited is sent",
-        QUEUE,
-        "        if not unfinished.update(**driver_columns()):\n            return None",
-        "        unfinished.update(**driver_columns())",
         "24c2ca18",
     ),
 ]

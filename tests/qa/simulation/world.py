@@ -421,7 +421,7 @@ class World:
                 replace(consumers, MAX_UNSENT=3_000, MIN_UNSENT=1_000)
                 replace(broadcast, MAX_WAITING=10, MAX_MISSED=2_000)
                 replace(updates, MAX_FRAMES_PER_MESSAGE=7, MAX_FRAMES_TOGETHER=5)
-                replace(driver, LARGE=400, SLICE=5)
+                replace(driver, LARGE=100, SLICE=3)
             yield
 
     def _failing(self, execute: Callable[..., Any]) -> Callable[..., Any]:
