@@ -298,7 +298,7 @@ DEPTH_IN_TEXT = 100
 _BY_TYPE = {name.lower(): row for row in CARD_TYPES for name in row.types.split()}
 #: Labels of groups whose member has a technical name.
 _GROUP_LABELS = {"itemListElement": "Items", "hasPart": "Parts"}
-#: What stands before the name of a type: "https://schema.org/Recipe", "schema:Recipe".
+#: Ends the namespace before the name of a type: "https://schema.org/Recipe", "schema:Recipe".
 _NAMESPACE = re.compile(r"[/#:]")
 #: Contexts that say no more than that the item is one of schema.org.
 _SCHEMA_ORG = re.compile(r"https?://(?:www\.)?schema\.org/?", re.I)

@@ -31,8 +31,8 @@ logger = logging.getLogger(__name__)
 
 #: Seconds between the beginnings of two transactions.
 PACE = 0.01
-#: Seconds for which frames of a run that nobody attends to wait for more: most such runs are short,
-#: and become one row.
+#: Seconds for which the frames of an unattended run wait for more: most such runs are short, and
+#: become one row.
 PATIENCE = 0.025
 #: Bytes waiting for the database beyond which the transport has to wait.
 HIGH_WATER = 4 * 1024 * 1024
@@ -85,7 +85,7 @@ class FrameWriter:
         self._pending = Flush(run)
         self._last_seq = run.frames
         self._group = run.group
-        #: Waits for more frames of a run that nobody attends to.
+        #: Ends the wait for more frames of an unattended run.
         self._timer: asyncio.TimerHandle | None = None
         self._is_storing = False
         #: Whether `drain` waits.
@@ -114,7 +114,7 @@ class FrameWriter:
     def add(self, batch: Batch | None = None, **changes: Any) -> None:
         """Queue numbered frames, and columns of the run that change with them.
 
-        Events are dropped if nobody in this process watches.
+        Events are dropped if no viewer of this process follows the run.
         """
         if self._failure is not None:
             return

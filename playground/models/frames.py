@@ -1,4 +1,4 @@
-"""Batches of frames: what is stored of a run and passed on to its viewers, and the rows of it.
+"""Batches of frames, as they are stored and passed on to viewers, and their rows.
 
 The writer stores what waits of a run in one `Flush`, and passes that on to the viewers of its
 process. Readers that have none read the same batches from the rows.
@@ -95,7 +95,7 @@ class Batch:
     """Consecutive numbered frames of a run, with what they are and how they count."""
 
     frames: list[Frame]
-    #: The events of each frame; None where nobody has them, and the frames are to be read.
+    #: The events of each frame; None if they have to be read from the frames.
     events: list[Sequence[Event]] | None = None
     entries: int = 0
     pinned: int = 0
