@@ -404,8 +404,7 @@ class Driver:
         self._unnumbered.clear()
         del self._transport, self.exchange
         self._memory.close()
-        unfinished = Run.objects.unfinished().filter(pk=self.run.pk)
-        if not await write_until_stored(unfinished.update, **columns):
+        if not await write_until_stored(_end_run, self.run, columns):
             raise RunEndedError("the run has ended or was deleted")
         vars(self.run).update(columns)
         await notify_viewers(self.run)
@@ -451,6 +450,17 @@ def _save_handshake(run: Run, handshake: Mapping[str, Any]) -> None:
         run.agent.save_handshake(handshake)
     elif run.sent_to_url:
         Run.objects.filter(pk=run.pk).update(handshake=dict(handshake))
+
+
+def _end_run(run: Run, columns: Mapping[str, Any]) -> bool:
+    """Store the end of a run; return False if it has ended otherwise, or was deleted.
+
+    Done twice, it finds its own end: the answer of the database was lost.
+    """
+    if Run.objects.unfinished().filter(pk=run.pk).update(**columns):
+        return True
+    own = {name: columns[name] for name in ("state", "ended_us")}
+    return Run.objects.filter(pk=run.pk, **own).exists()
 
 
 def _internal_problem(error: Exception) -> Problem:

@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import DataError
 
-from playground.engine import tasks
+from playground.engine import driver, tasks
 from playground.models import FrameBatch, Run
+from playground.models.frames import Flush
+from playground.notifications import notifier
 from playground.protocols.frames import FrameKind
 from tests.engine.conftest import COMPLETE, RESULT, START, Begin, Send, frames_of, until
 from tests.support.agent_api_examples import REQUEST
@@ -308,6 +311,31 @@ class TestDatabase:
             await asyncio.wait({task})
         await run.arefresh_from_db()
         assert (run.state, run.problem["stage"]) == ("failed", "internal")
+
+    async def test_away_when_it_has_stored_the_end(
+        self, begin: Begin, outage: Outage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The answer is lost, so the end is stored once more; viewers hear of it all the same."""
+        plain = driver.write_until_stored
+
+        async def write_twice(*call: Any, **options: Any) -> Any:
+            await plain(*call, **options)
+            return await plain(*call, **options)
+
+        monkeypatch.setattr(driver, "write_until_stored", write_twice)
+        heard: list[Flush | None] = []
+        go_on = asyncio.Event()
+        async with serve(STREAM_HEAD, chunk(START), go_on, chunk(RESULT), HOLD) as server:
+            run, task = await begin(server.url)
+            await stored_frames(run)
+            await notifier().subscribe(run.group, heard.append)
+            outage.begin("framebatch", times=1, error=DataError("not accepted"))
+            go_on.set()
+            await asyncio.wait_for(task, 20)
+        await run.arefresh_from_db()
+        assert run.state == "failed"
+        assert heard[-1] is None
+        notifier().unsubscribe(run.group, heard.append)
 
     async def test_what_an_interrupted_run_received_afterwards(self, begin: Begin) -> None:
         """Another process took this one for dead: its driver could not reach the database."""
